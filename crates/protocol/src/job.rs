@@ -83,6 +83,26 @@ pub struct Window {
     pub priority: Priority,
 }
 
+/// A place in a window's order: due time, then arrival in the outbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+pub struct Position {
+    /// When the job fell due.
+    pub due: Timestamp,
+    /// The order of arrival in the outbox.
+    pub sequence: u64,
+}
+
+/// What the job itself says of its progress: data, never a decision.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserProgress {
+    /// Steps done.
+    pub done: u64,
+    /// Steps in all, where known.
+    pub total: Option<u64>,
+    /// A message, at most [`limit::PROGRESS_MESSAGE_BYTES`].
+    pub message: Option<String>,
+}
+
 /// A field over its limit or of the wrong form. The text names field, value and limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {

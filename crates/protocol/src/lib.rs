@@ -20,7 +20,7 @@ pub use action::{Action, Room};
 pub use event::{Detail, Event, EventSink, NoEvents, Outcome};
 pub use guard::Guard;
 pub use id::{ActorId, AttemptId, Incarnation, JobId, ReservationId, Token};
-pub use job::{Command, JobSpec, Priority, Violation, Window};
+pub use job::{Command, JobSpec, Position, Priority, UserProgress, Violation, Window};
 pub use origin::{Judged, Mark, Origin};
 pub use phase::{FailureCause, Phase, Verdict};
 pub use retry::RetryPolicy;

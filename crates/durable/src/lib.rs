@@ -1,0 +1,10 @@
+//! Room 1: the store that holds the truth.
+//!
+//! Promises: every action of the durable room is one atomic statement per row; its answer names the guard
+//! that refused it; every request can be sent again with the same ids and gets the same answer. Does not
+//! know that other rooms exist: what was read elsewhere comes in as an argument.
+//! The spec speaks of it as `durableVars`; protocol §1 says which actions are here.
+
+pub mod port;
+
+pub use port::*;
