@@ -109,6 +109,8 @@ guards! {
     LeaseLive = "lease_live";
     /// `leaseState[a] ≠ LeaseLive`.
     LeaseNotLive = "lease_not_live";
+    /// The attempt needs its lease no more: it has ended, or its authority or its job has.
+    LeaseUseless = "lease_useless";
     /// `leaseState[a] = LeaseExpired`.
     LeaseExpired = "lease_expired";
     /// `leaseAge[a] > 0`.

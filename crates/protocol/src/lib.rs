@@ -10,6 +10,7 @@ pub mod guard;
 pub mod id;
 pub mod job;
 pub mod limit;
+pub mod machine;
 pub mod origin;
 pub mod phase;
 pub mod retry;
