@@ -23,7 +23,7 @@ pub struct PoolState {
     pub mark: Mark,
     /// Whether Reserve is served.
     pub open: bool,
-    /// How long ago the epoch was opened or installed, in milliseconds of the room's clock.
+    /// How long ago the epoch was installed, in milliseconds of the room's clock.
     pub epoch_age_ms: u64,
     /// Whether the grace after the epoch's beginning has ended.
     pub grace_over: bool,
@@ -85,6 +85,8 @@ pub enum Wake {
     Queued(Window),
     /// A place in the pool, or a pause, was lifted.
     Freed,
+    /// Workers serve other windows than before: more of them may be filled.
+    Served,
     /// The durable rows of these jobs changed.
     Nudged(Vec<protocol::JobId>),
     /// A cancel notice stands for this job.
