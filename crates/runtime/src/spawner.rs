@@ -1,0 +1,23 @@
+//! Tasks.
+
+use std::future::Future;
+use std::pin::Pin;
+
+/// A future on the heap that any thread may run.
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Starts tasks that run beside their starter.
+pub trait Spawner: Send + Sync {
+    /// Starts one. It ends by itself; who needs its result sends it over a channel.
+    fn spawn(&self, task: BoxFuture<()>);
+}
+
+/// Tokio's current runtime.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TokioSpawner;
+
+impl Spawner for TokioSpawner {
+    fn spawn(&self, task: BoxFuture<()>) {
+        tokio::spawn(task);
+    }
+}

@@ -1,0 +1,16 @@
+//! Room 3: where results lie.
+//!
+//! Promises: a part is a copy that never changes once sealed; nobody but an attempt writes under its own
+//! prefix; a result is laid out whole, under its own names, before anything durable speaks of it; a sweep
+//! deletes only what nothing refers to. Does not know which attempt is right: the durable room does.
+//! The spec speaks of it as `stageState` (`AdvanceAttempt`, `CleanupStage`); protocol §3 says the rest.
+
+#[cfg(feature = "file")]
+pub mod file;
+mod logs;
+mod manifest;
+mod port;
+
+pub use logs::LogReader;
+pub use manifest::{Digest, Entry, Manifest, ManifestError, Node, Part};
+pub use port::{Depth, LogSink, StageId, Sweep, Target, TargetFault};
