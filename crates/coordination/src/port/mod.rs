@@ -27,7 +27,8 @@ pub trait Coordination: Send + Sync {
 
     /// `Reserve`: one answer per reservation id asked for. Takes the entry with the lowest (priority,
     /// position) over the windows named. Refused: `stale`, `opening`, `global_limit`, `queue_paused` (all
-    /// that is left is paused), `queued` (nothing is). The same reservation id again gives the same entry.
+    /// that is left is paused), `queued` (nothing is), `reservation_held` (a reservation of this id has ended or
+    /// is another worker's). The same reservation id again gives the same entry.
     async fn reserve(&self, at: &At, request: &Reserve) -> Answer<Reserved>;
 
     /// `ClaimRefused`: hands a reservation back. Refused: `stale`, `reservation_held`.
@@ -65,8 +66,10 @@ pub trait Coordination: Send + Sync {
     /// `ReportProgress`. Refused: `stale`, `lease_live`, `progress_changed`.
     async fn report_progress(&self, at: &At, batch: &[ReportProgress]) -> Answer<()>;
 
-    /// `RestoreLease`, inside the grace. Refused: `stale`, `grace_over`, `lease_ended_by_age`, `global_limit`
-    /// (one that is not in `unaccounted` needs a free place). Live already is `Taken`. Allowed while opening.
+    /// `RestoreLease`, inside the grace. Refused: `stale`, `grace_over`, `lease_ended_by_age`, `authority`
+    /// (its end was seen in this epoch), `global_limit` (one that is not in `unaccounted` needs a free place),
+    /// `lease_live` (another incarnation holds it). Live already is `Taken`, and young again. Allowed while
+    /// opening.
     async fn restore_lease(&self, at: &At, batch: &[RestoreLease]) -> Answer<Lease>;
 
     /// `ReapObserve`. Refused: `stale`, `opening`, `grace` (an attempt of an older epoch, unless its own
