@@ -5,12 +5,13 @@
 //! deletes only what nothing refers to. Does not know which attempt is right: the durable room does.
 //! The spec speaks of it as `stageState` (`AdvanceAttempt`, `CleanupStage`); protocol §3 says the rest.
 
-#[cfg(feature = "file")]
+mod digest;
 pub mod file;
 mod logs;
 mod manifest;
 mod port;
 
+pub use digest::digest_of;
 pub use logs::LogReader;
 pub use manifest::{Digest, Entry, Manifest, ManifestError, Node, Part};
 pub use port::{Depth, LogSink, StageId, Sweep, Target, TargetFault};

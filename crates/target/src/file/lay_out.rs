@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::FileTarget;
 use super::parts::{make_folder, mode, sync_folder};
-use crate::manifest::{Digest, Entry, Manifest, Node, Part};
+use crate::digest::digest_of;
+use crate::manifest::{Entry, Manifest, Node, Part};
 use crate::port::{StageId, TargetFault};
 
 impl FileTarget {
@@ -92,16 +93,11 @@ fn one_part(parts: &[Part], path: &Path, key: &str) -> Result<Vec<Part>, TargetF
         [] => Ok(Vec::new()),
         [part] => Ok(vec![Part { key: key.to_owned(), ..part.clone() }]),
         _ => {
-            let digest = digest_file(path)
+            let digest = fs::File::open(path)
+                .and_then(|file| digest_of(&file))
                 .map_err(|error| TargetFault::new(format!("read {}", path.display()), error))?;
             let length = parts.iter().map(|part| part.length).sum();
             Ok(vec![Part { key: key.to_owned(), length, digest }])
         }
     }
-}
-
-fn digest_file(path: &Path) -> io::Result<Digest> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(fs::File::open(path)?)?;
-    Ok(Digest(*hasher.finalize().as_bytes()))
 }

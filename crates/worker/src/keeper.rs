@@ -1,0 +1,170 @@
+//! The lease keeper: renews leases and reservations every third of a lease, and stops the work of a lease
+//! whose deadline has passed, first, and asks later (protocol rule 8).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use coordination::{At, HandBack, RenewLease};
+use protocol::{Fault, Guard, Step};
+
+use crate::control::Stop;
+use crate::held::HeldLease;
+use crate::patience::only;
+use crate::restore;
+use crate::session::{Rooms, Session};
+
+/// Runs until the worker has finished.
+pub(crate) async fn run(session: Arc<Session>, rooms: Rooms) {
+    tokio::select! {
+        () = renew_for_ever(&session, &rooms) => {}
+        () = enforce_deadlines(&session) => {}
+        () = watch_epoch(&session, &rooms) => {}
+    }
+}
+
+/// Answers a wake-up that the epoch changed before the next renewal would notice.
+async fn watch_epoch(session: &Session, rooms: &Rooms) {
+    let mut wakes = rooms.coordination.wakes();
+    loop {
+        match wakes.recv().await {
+            Ok(coordination::Wake::Epoch) => session.keeper_wanted.notify_one(),
+            Ok(coordination::Wake::CancelNotice(job)) => {
+                for lease in session.held.leases().iter().filter(|lease| lease.job == job) {
+                    lease.stop(Stop::Cancel);
+                }
+            }
+            Ok(_) | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
+            Err(tokio::sync::broadcast::error::RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+async fn renew_for_ever(session: &Session, rooms: &Rooms) {
+    loop {
+        let again = match round(session, rooms).await {
+            Ok(true) => session.lease() / 3,
+            Ok(false) => session.lease() / 30,
+            Err(fault) => {
+                tracing::debug!(error = %fault, "cannot renew leases");
+                session.lease() / 20
+            }
+        };
+        if session.is_finished() {
+            return;
+        }
+        tokio::select! {
+            () = session.runtime.clock.sleep(again) => {}
+            () = session.keeper_wanted.notified() => {}
+        }
+    }
+}
+
+/// One round over everything held; false when the epoch has to be learned first.
+async fn round(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
+    if session.epoch.load(Ordering::Acquire) == 0 && !restore::adopt_epoch(session, rooms).await? {
+        return Ok(false);
+    }
+    if !register(session, rooms).await? {
+        session.epoch.store(0, Ordering::Release);
+        return Ok(restore::adopt_epoch(session, rooms).await? && register(session, rooms).await?);
+    }
+    renew_reservations(session, rooms).await?;
+    let epoch = session.epoch.load(Ordering::Acquire);
+    let (current, older): (Vec<_>, Vec<_>) =
+        session.held.leases().into_iter().partition(|lease| lease.epoch == epoch);
+    let renewed = renew_leases(session, rooms, &current).await?;
+    restore::restore_leases(session, rooms, &older).await?;
+    Ok(renewed)
+}
+
+/// Says that this worker lives; false when the epoch is another one.
+async fn register(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
+    let (_sent, at) = session.send();
+    match rooms.coordination.register(&at, &session.registration()).await?.step {
+        Step::Taken(registered) => {
+            session.lease_ms.store(registered.lease_ms, Ordering::Release);
+            registered.windows.into_iter().for_each(|window| session.window_has_entries(window));
+            Ok(true)
+        }
+        Step::Refused(_) | Step::SetAside(_) => Ok(false),
+    }
+}
+
+async fn renew_reservations(session: &Session, rooms: &Rooms) -> Result<(), Fault> {
+    let held: Vec<HandBack> = session.held.reservations();
+    if held.is_empty() {
+        return Ok(());
+    }
+    let (_sent, at) = session.send();
+    // A reservation that is gone is noticed by the claim or the activation that names it.
+    rooms.coordination.renew_reservation(&at, &held).await.map(drop)
+}
+
+async fn renew_leases(session: &Session, rooms: &Rooms, leases: &[HeldLease]) -> Result<bool, Fault> {
+    if leases.is_empty() {
+        return Ok(true);
+    }
+    let worker = session.options.incarnation;
+    let batch: Vec<_> =
+        leases.iter().map(|lease| RenewLease { job: lease.job, attempt: lease.attempt, worker }).collect();
+    let (_sent, at) = session.send();
+    let sent_at = session.runtime.clock.boottime();
+    let answers = rooms.coordination.renew_lease(&at, &batch).await?;
+    for (lease, answer) in leases.iter().zip(answers) {
+        match answer.step {
+            Step::Taken(renewed) => {
+                session.lease_ms.store(renewed.lease_ms, Ordering::Release);
+                session.held.extend(lease.attempt, at.epoch, Session::deadline(sent_at, renewed.lease_ms));
+                if renewed.cancel_notice {
+                    lease.stop(Stop::Cancel);
+                }
+            }
+            Step::Refused(Guard::Stale) => {
+                session.epoch.store(0, Ordering::Release);
+                return Ok(false);
+            }
+            Step::Refused(_) | Step::SetAside(_) => lease.stop(Stop::LeaseLost),
+        }
+    }
+    Ok(true)
+}
+
+/// Stops the work of leases whose deadline has passed. Separate from renewing, which may be waiting.
+#[doc(alias = "CooperativeStop")]
+async fn enforce_deadlines(session: &Session) {
+    const LOOK: Duration = Duration::from_millis(50);
+    loop {
+        let now = session.runtime.clock.boottime();
+        let mut next = session.lease() / 10;
+        for lease in session.held.leases() {
+            match lease.deadline.borrow().checked_sub(now) {
+                Some(rest) if !rest.is_zero() => next = next.min(rest),
+                _ => lease.stop(Stop::LeaseLost),
+            }
+        }
+        session.runtime.clock.sleep(next.max(LOOK)).await;
+    }
+}
+
+/// Gives one reservation back after a refused claim.
+#[doc(alias = "ClaimRefused")]
+pub(crate) async fn claim_refused(session: &Session, hand_back: HandBack) {
+    session.held.remove_reservation(hand_back.reservation);
+    let answer = session
+        .until_answered(
+            || session.is_draining(),
+            || async {
+                let (_sent, at): (_, At) = session.send();
+                only(
+                    session.rooms.coordination.claim_refused(&at, &[hand_back]).await?,
+                    "hand a reservation back",
+                )
+            },
+        )
+        .await;
+    if let Err(fault) = answer {
+        // Its deadline takes it back.
+        tracing::debug!(error = %fault, "cannot hand a reservation back");
+    }
+}

@@ -1,0 +1,75 @@
+//! After a loss: adopting the new epoch and putting leases back (protocol rule 9).
+
+use std::sync::atomic::Ordering;
+
+use coordination::RestoreLease;
+use durable::AttemptOf;
+use protocol::{Fault, Guard, Judged, Phase, Step};
+
+use crate::control::Stop;
+use crate::held::HeldLease;
+use crate::session::{Rooms, Session};
+
+/// Adopts the durable room's epoch once coordination has it, too. Raising and repairing is the agents' work.
+pub(crate) async fn adopt_epoch(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
+    let durable = rooms.durable.pool().await?;
+    let coordination = rooms.coordination.pool().await?;
+    if durable.epoch != coordination.mark.epoch {
+        return Ok(false);
+    }
+    session.lease_ms.store(durable.lease_ms, Ordering::Release);
+    session.epoch.store(durable.epoch, Ordering::Release);
+    Ok(true)
+}
+
+/// Puts the leases of attempts that still have authority into the current epoch.
+#[doc(alias = "RestoreLease")]
+pub(crate) async fn restore_leases(
+    session: &Session,
+    rooms: &Rooms,
+    leases: &[HeldLease],
+) -> Result<(), Fault> {
+    if leases.is_empty() {
+        return Ok(());
+    }
+    let attempts: Vec<_> =
+        leases.iter().map(|lease| AttemptOf { job: lease.job, attempt: lease.attempt }).collect();
+    let reads = rooms.durable.authority(&attempts).await?;
+    let mut batch = Vec::new();
+    let mut restoring = Vec::new();
+    for (lease, read) in leases.iter().zip(reads) {
+        if !read.holds {
+            lease.stop(Stop::LeaseLost);
+            continue;
+        }
+        if read.phase == Some(Phase::Cancelling) {
+            lease.stop(Stop::Cancel);
+        }
+        batch.push(RestoreLease {
+            job: lease.job,
+            attempt: lease.attempt,
+            token: lease.token,
+            worker: session.options.incarnation,
+            judged: vec![Judged::durable(read.mark)],
+        });
+        restoring.push(lease);
+    }
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let (_sent, at) = session.send();
+    let sent_at = session.runtime.clock.boottime();
+    let answers = rooms.coordination.restore_lease(&at, &batch).await?;
+    for (lease, answer) in restoring.iter().zip(answers) {
+        match answer.step {
+            Step::Taken(restored) => {
+                tracing::info!(job = %lease.job, attempt = %lease.attempt, epoch = at.epoch, "restored a lease");
+                session.held.extend(lease.attempt, at.epoch, Session::deadline(sent_at, restored.lease_ms));
+            }
+            // A place may become free, or the epoch be learned, before its deadline.
+            Step::Refused(Guard::GlobalLimit | Guard::Stale) => {}
+            Step::Refused(_) | Step::SetAside(_) => lease.stop(Stop::LeaseLost),
+        }
+    }
+    Ok(())
+}

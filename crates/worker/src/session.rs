@@ -1,0 +1,247 @@
+//! A worker: what its parts share, its start and its end.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use coordination::{At, CoordinationRoom, Registration};
+use durable::DurableRoom;
+use protocol::{Action, Detail, EventSink, JobSpec, Window};
+use runtime::{Caller, Runtime, Sent};
+use target::Target;
+use thiserror::Error;
+use tokio::sync::{Notify, watch};
+
+use crate::handler::{Executor, Executors, Handler};
+use crate::held::Held;
+use crate::keeper;
+use crate::options::{WorkerOptions, WorkerOptionsError};
+use crate::reserve;
+use crate::stage::{WorkFolder, WorkFolderError};
+
+/// The three rooms, as this process reaches them.
+#[derive(Clone)]
+pub struct Rooms {
+    /// Truth.
+    pub durable: Arc<dyn DurableRoom>,
+    /// Coordination.
+    pub coordination: Arc<dyn CoordinationRoom>,
+    /// Results.
+    pub target: Arc<dyn Target>,
+}
+
+/// Why a worker could not start or ended.
+#[derive(Debug, Error)]
+pub enum WorkerError {
+    /// Bad options.
+    #[error(transparent)]
+    Options(#[from] WorkerOptionsError),
+    /// No work folder.
+    #[error(transparent)]
+    WorkFolder(#[from] WorkFolderError),
+    /// The lease keeper's thread could not be started.
+    #[error("start the lease keeper")]
+    Keeper(#[source] std::io::Error),
+}
+
+pub(crate) struct Session {
+    pub(crate) options: WorkerOptions,
+    pub(crate) rooms: Rooms,
+    pub(crate) runtime: Runtime,
+    pub(crate) caller: Caller,
+    pub(crate) events: Arc<dyn EventSink>,
+    pub(crate) executors: Executors,
+    pub(crate) folder: WorkFolder,
+    pub(crate) held: Held,
+    /// The epoch adopted; 0 while none is known.
+    pub(crate) epoch: AtomicU64,
+    pub(crate) lease_ms: AtomicU64,
+    /// Slots not taken by a reservation or something that really executes, zombies too.
+    pub(crate) free: AtomicU32,
+    pub(crate) slot_freed: Notify,
+    /// Wakes the keeper before its time.
+    pub(crate) keeper_wanted: Notify,
+    /// Windows believed to have entries.
+    windows: Mutex<BTreeSet<Window>>,
+    pub(crate) window_filled: Notify,
+    pub(crate) draining: watch::Sender<bool>,
+    finished: AtomicBool,
+}
+
+impl Session {
+    pub(crate) fn send(&self) -> (Sent, At) {
+        let sent = self.caller.send();
+        let at = At { origin: sent.origin, epoch: self.epoch.load(Ordering::Acquire) };
+        (sent, at)
+    }
+
+    pub(crate) fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease_ms.load(Ordering::Acquire).max(1))
+    }
+
+    /// Until when a lease answered to a request sent at `sent` may be trusted: its length less a fifth.
+    pub(crate) fn deadline(sent: Duration, lease_ms: u64) -> Duration {
+        sent + Duration::from_millis(lease_ms - lease_ms / 5)
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        *self.draining.borrow()
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn registration(&self) -> Registration {
+        Registration {
+            worker: self.options.incarnation,
+            name: self.options.name.clone(),
+            pid: std::process::id(),
+            host: host_name(),
+            slots: self.options.slots,
+            queues: self.options.queues.clone(),
+            kinds: self.kinds(),
+            draining: self.is_draining(),
+        }
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        let mut kinds: BTreeSet<String> = self.options.kinds.iter().cloned().collect();
+        kinds.extend(self.executors.kinds());
+        kinds.into_iter().collect()
+    }
+
+    pub(crate) fn windows(&self) -> Vec<Window> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    pub(crate) fn window_has_entries(&self, window: Window) {
+        if self.windows.lock().unwrap_or_else(PoisonError::into_inner).insert(window) {
+            self.window_filled.notify_one();
+        }
+    }
+
+    /// The same for windows just asked, which may hold more; nobody is woken for it.
+    pub(crate) fn windows_may_have_entries(&self, windows: Vec<Window>) {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner).extend(windows);
+    }
+
+    pub(crate) fn windows_are_empty(&self, windows: &[Window]) {
+        let mut known = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        for window in windows {
+            known.remove(window);
+        }
+    }
+
+    pub(crate) fn take_slot(&self) {
+        self.free.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn free_slot(&self) {
+        self.free.fetch_add(1, Ordering::AcqRel);
+        self.slot_freed.notify_waiters();
+        self.slot_freed.notify_one();
+    }
+
+    pub(crate) fn busy(&self) -> u32 {
+        self.options.slots - self.free.load(Ordering::Acquire)
+    }
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// A worker that can be run.
+pub struct Worker {
+    session: Arc<Session>,
+    /// The keeper's own way to the first two rooms.
+    keeper_rooms: Rooms,
+}
+
+/// What a worker is built from.
+pub struct WorkerParts {
+    /// Its options.
+    pub options: WorkerOptions,
+    /// The rooms, for claims and outcomes.
+    pub rooms: Rooms,
+    /// The rooms once more, over connections of their own, for the lease keeper.
+    pub keeper_rooms: Rooms,
+    /// Clock, chance, tasks.
+    pub runtime: Runtime,
+    /// Where its own events go.
+    pub events: Arc<dyn EventSink>,
+    /// What runs programs, where it serves them.
+    pub programs: Option<Arc<dyn Executor>>,
+    /// What runs jobs of other kinds.
+    pub handlers: Vec<Arc<dyn Handler>>,
+}
+
+impl Worker {
+    /// Prepares a worker: checks options and takes its work folder.
+    ///
+    /// # Errors
+    /// When the options are wrong or the folder cannot be had.
+    #[doc(alias = "StartIncarnation")]
+    pub fn new(parts: WorkerParts) -> Result<Self, WorkerError> {
+        let mut options = parts.options;
+        options.validate()?;
+        if parts.programs.is_none() {
+            options.kinds.retain(|kind| kind != JobSpec::EXEC);
+        }
+        let folder = WorkFolder::open(&options.work, options.incarnation)?;
+        let session = Session {
+            caller: Caller::new(options.incarnation.into()),
+            free: AtomicU32::new(options.slots),
+            executors: Executors::new(parts.programs, parts.handlers),
+            options,
+            rooms: parts.rooms,
+            runtime: parts.runtime,
+            events: parts.events,
+            folder,
+            held: Held::default(),
+            epoch: AtomicU64::new(0),
+            lease_ms: AtomicU64::new(15_000),
+            slot_freed: Notify::new(),
+            keeper_wanted: Notify::new(),
+            windows: Mutex::default(),
+            window_filled: Notify::new(),
+            draining: watch::channel(false).0,
+            finished: AtomicBool::new(false),
+        };
+        Ok(Self { session: Arc::new(session), keeper_rooms: parts.keeper_rooms })
+    }
+
+    /// Tells it to drain: no new claims; running jobs get notice and time to checkpoint.
+    pub fn drain_handle(&self) -> impl Fn() + Send + Sync + 'static {
+        let session = Arc::clone(&self.session);
+        move || {
+            session.draining.send_replace(true);
+            for lease in session.held.leases() {
+                lease.stop(crate::control::Stop::Drain);
+            }
+            session.keeper_wanted.notify_one();
+            session.slot_freed.notify_waiters();
+            session.slot_freed.notify_one();
+        }
+    }
+
+    /// The lease keeper, to be run where handlers cannot starve it: on a thread and runtime of its own in
+    /// production. It ends after [`Worker::run`] has.
+    pub fn keeper(&self) -> impl Future<Output = ()> + Send + 'static {
+        keeper::run(Arc::clone(&self.session), self.keeper_rooms.clone())
+    }
+
+    /// Takes and runs jobs until it is drained.
+    pub async fn run(self) {
+        self.session.record(Action::StartIncarnation, None, Detail::default(), Vec::new());
+        reserve::run(&self.session).await;
+        let (_sent, at) = self.session.send();
+        // Forgetting is a courtesy: it would be forgotten after two lease lengths.
+        let _ = self.session.rooms.coordination.deregister(&at, self.session.options.incarnation).await;
+        self.session.finished.store(true, Ordering::Release);
+        self.session.keeper_wanted.notify_one();
+        self.session.folder.remove();
+    }
+}
