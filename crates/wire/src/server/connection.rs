@@ -1,0 +1,108 @@
+//! One peer: greeting, then requests, each in a task of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use futures_util::StreamExt;
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
+
+use super::{Served, dispatch, replies};
+use crate::frame::{self, BadFrame, Hello, MAX_FRAME, MAX_HELLO, Purpose};
+
+/// How long a peer may take to greet.
+const GREETING_LIMIT: Duration = Duration::from_secs(5);
+/// Replies that are ready and not yet gathered for writing.
+const REPLIES_KEPT: usize = 64;
+
+type Frames = FramedRead<OwnedReadHalf, LengthDelimitedCodec>;
+
+/// Serves one peer until it leaves, misbehaves or the server stops.
+pub(super) async fn serve(stream: UnixStream, served: Arc<Served>, mut stopped: watch::Receiver<bool>) {
+    let (reader, mut writer) = stream.into_split();
+    let mut frames = FramedRead::new(reader, frame::codec(MAX_HELLO));
+    let hello = match tokio::time::timeout(GREETING_LIMIT, read_hello(&mut frames)).await {
+        Ok(Ok(hello)) => hello,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "a peer that does not greet as it should was refused");
+            let refusal = frame::greet(&Err::<(), _>(error.to_string())).unwrap_or_default();
+            drop(tokio::time::timeout(GREETING_LIMIT, writer.write_all(&refusal)).await);
+            return;
+        }
+        Err(_) => return,
+    };
+    let welcome = frame::greet(&Ok::<(), String>(())).unwrap_or_default();
+    let welcomed = tokio::time::timeout(GREETING_LIMIT, writer.write_all(&welcome)).await;
+    if !matches!(welcomed, Ok(Ok(()))) {
+        return;
+    }
+    tracing::debug!(who = hello.who, purpose = ?hello.purpose, "connected");
+    frames.decoder_mut().set_max_frame_length(MAX_FRAME);
+
+    let wakes = (hello.purpose == Purpose::Coordination).then(|| served.rooms.coordination.wakes());
+    let (ready, replies) = mpsc::channel(REPLIES_KEPT);
+    let writing = replies::Writing { writer, replies, wakes, served: Arc::clone(&served) };
+    let mut writing = tokio::spawn(writing.run());
+    tokio::select! {
+        () = read_requests(&mut frames, hello.purpose, &served, ready) => {
+            // Requests under way still end, and the writer with the last of them.
+            drop(frames);
+            let limit = served.options.drain_limit();
+            if tokio::time::timeout(limit, &mut writing).await.is_err() {
+                writing.abort();
+            }
+        }
+        _ = &mut writing => {}
+        _ = stopped.changed() => {
+            // Dropping the reader's half of the channel lets the writer end after the last reply.
+            let limit = served.options.shutdown_limit;
+            if tokio::time::timeout(limit, &mut writing).await.is_err() {
+                writing.abort();
+            }
+        }
+    }
+    tracing::debug!(who = hello.who, purpose = ?hello.purpose, "disconnected");
+}
+
+async fn read_hello(frames: &mut Frames) -> Result<Hello, BadFrame> {
+    match frames.next().await {
+        Some(Ok(bytes)) => frame::read_greeting(&bytes),
+        Some(Err(_)) | None => Err(BadFrame::Stranger),
+    }
+}
+
+/// Starts a task per request, as long as frames can be read.
+async fn read_requests(
+    frames: &mut Frames,
+    purpose: Purpose,
+    served: &Arc<Served>,
+    ready: mpsc::Sender<Vec<u8>>,
+) {
+    let places = Arc::new(Semaphore::new(served.options.requests_at_once));
+    while let Some(bytes) = frames.next().await {
+        let bytes: BytesMut = match bytes {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                tracing::warn!(%error, "a peer's frame cannot be read");
+                return;
+            }
+        };
+        if let Err(error) = frame::read_request(&bytes) {
+            tracing::warn!(%error, "a peer's request cannot be read");
+            return;
+        }
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let (served, ready) = (Arc::clone(served), ready.clone());
+        tokio::spawn(async move {
+            if let Some(reply) = dispatch::answer(purpose, &served.rooms, &bytes).await {
+                // A peer that has gone needs no reply.
+                drop(ready.send(reply).await);
+            }
+            drop(place);
+        });
+    }
+}
