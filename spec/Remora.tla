@@ -313,7 +313,7 @@ RenewLease(a) ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* Time passes for every live lease below the limit. The world.
+\* Time passes for every live lease below the limit. Driven by the world.
 \*
 \* Real durations refine this bounded age.
 Tick ==
@@ -343,7 +343,7 @@ ExpireLease(a) ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* Everything in coordination is gone. The world.
+\* Everything in coordination is gone. Driven by the world.
 \*
 \* Durable state and processes stay. Happens once in the model, so that it ends; as often as it happens
 \* in the audit.
@@ -364,7 +364,7 @@ LoseCoordinationState ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* A worker can no longer reach a service. The world.
+\* A worker can no longer reach a service. Driven by the world.
 \*
 \* Each link is cut once in the model; a cut link says nothing about the other two.
 DropLink(w, service) ==
@@ -378,7 +378,7 @@ DropLink(w, service) ==
   /\ UNCHANGED workerState
   /\ UNCHANGED attemptVars
 
-\* A worker can reach a service again. The world.
+\* A worker can reach a service again. Driven by the world.
 \*
 \* The model assumes that it comes (weak fairness); nothing of safety rests on it.
 RestoreLink(w, service) ==
@@ -389,7 +389,7 @@ RestoreLink(w, service) ==
   /\ UNCHANGED workerState
   /\ UNCHANGED attemptVars
 
-\* A worker process dies, and with it what it executes and remembers. The world.
+\* A worker process dies, and with it what it executes and remembers. Driven by the world.
 \*
 \* Leaves its lease, its permit and its stage behind for others to clear.
 CrashWorker(w) ==
@@ -404,7 +404,7 @@ CrashWorker(w) ==
   /\ UNCHANGED <<attemptWorker, attemptProgress, initialProgress, resumedFromCheckpoint,
                   stageState, pendingOutcome>>
 
-\* A worker process starts, under a new incarnation. Worker, driven by a supervisor.
+\* A worker process starts, under a new incarnation. Worker memory, driven by the supervisor.
 \*
 \* An incarnation is never used again: a restarted process renews nothing of the dead one.
 StartIncarnation(w) ==
@@ -415,7 +415,7 @@ StartIncarnation(w) ==
   /\ UNCHANGED links
   /\ UNCHANGED attemptVars
 
-\* A permit nobody will use is taken back. Coordination, driven by reaper and worker.
+\* A permit nobody will use is taken back. Coordination, driven by the reaper and the worker.
 \*
 \* What makes it useless stays true, but the permit judged must be the one taken back: compare it
 \* exactly.
@@ -476,7 +476,8 @@ RequestCancel(j) ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* The attempt of a cancelling job loses its authority. Durable, driven by worker and canceller.
+\* The attempt of a cancelling job loses its authority. Durable, driven by the worker and the
+\* canceller.
 \*
 \* Cancelled means that publication is forbidden, not that the process is quiet.
 FinalizeCancel(j) ==
@@ -502,7 +503,7 @@ PublishCancelNotice(j) ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* The attempt's process tree is ended by its worker. Worker.
+\* The attempt's process tree is ended. Worker memory, driven by the worker.
 \*
 \* Any one of four signals suffices: the lease has ended, a notice, the cancel read in durable,
 \* authority lost.
@@ -519,8 +520,8 @@ CooperativeStop(a) ==
   /\ UNCHANGED <<attemptWorker, attemptProgress, initialProgress, resumedFromCheckpoint,
                   stageState, pendingOutcome>>
 
-\* The lease of an attempt that needs none any more is given back. Coordination, driven by worker and
-\* reaper.
+\* The lease of an attempt that needs none any more is given back. Coordination, driven by the worker
+\* and the reaper.
 \*
 \* What makes it useless stays true. It also ends a lease that was restored or activated too late.
 ReleaseLease(a) ==
@@ -593,7 +594,8 @@ PersistCheckpoint(a) ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* A checkpoint that failed verification is never used again. Durable, driven by worker and operator.
+\* A checkpoint that failed verification is never used again. Durable, driven by the worker and the
+\* operator.
 \*
 \* Does not touch an attempt that has started from it. The room adds the revision that was judged.
 InvalidateCheckpoint(j) ==
@@ -606,7 +608,7 @@ InvalidateCheckpoint(j) ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* Progress that people see. Coordination, driven by the worker. Display only.
+\* Progress that people see. Coordination, driven by the worker; display only.
 \*
 \* Authority may have turned false; what is shown goes away with the lease.
 ReportProgress(a) ==
@@ -627,7 +629,7 @@ ReportProgress(a) ==
   /\ UNCHANGED workerVars
   /\ UNCHANGED attemptVars
 
-\* The attempt's verdict is on its way. Worker.
+\* The attempt's verdict is on its way. Worker memory, driven by the worker.
 \*
 \* Sending and deciding are two steps, so that a verdict may arrive late and stale.
 SendOutcome(a, outcome) ==
@@ -700,7 +702,8 @@ AcceptFailure(a) ==
   /\ UNCHANGED <<attemptWorker, attemptProgress, initialProgress, resumedFromCheckpoint,
                   stageState>>
 
-\* The refused answer to an outcome. Durable: the same statement as the two that accept.
+\* The refused answer to an outcome. Durable, driven by the worker's outcome: the same statement as the
+\* two that accept.
 \*
 \* Promises that a verdict that cannot be accepted changes nothing; the worker learns the guard that
 \* refused it.

@@ -1,5 +1,6 @@
 //! Chores of the house: `cargo xtask spec`, `cargo xtask where NAME`, `cargo xtask model NAME`.
 
+mod locate;
 mod model;
 mod spec;
 
@@ -13,7 +14,7 @@ fn main() -> anyhow::Result<()> {
     let chore = args.remove(0);
     match chore.as_str() {
         "spec" => spec::run(args),
-        "where" => spec::run_where(args),
+        "where" => locate::run(args),
         "model" => model::run(args),
         other => bail!("`{other}` is no chore; one of spec, where, model"),
     }

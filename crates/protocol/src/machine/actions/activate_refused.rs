@@ -1,4 +1,5 @@
-//! A worker whose activation was refused stops the attempt it had claimed. Worker; `TwoStores` only.
+//! A worker whose activation was refused stops the attempt it had claimed. Worker memory, driven by the
+//! worker; `TwoStores` only.
 //!
 //! The other hand-back rule. The attempt's reaping is then driven by its own worker.
 

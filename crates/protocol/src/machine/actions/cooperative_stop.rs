@@ -1,4 +1,4 @@
-//! The attempt's process tree is ended by its worker. Worker.
+//! The attempt's process tree is ended. Worker memory, driven by the worker.
 //!
 //! Any one of four signals suffices: the lease has ended, a notice, the cancel read in durable, authority
 //! lost.

@@ -1,4 +1,4 @@
-//! A worker process dies, and with it what it executes and remembers. The world.
+//! A worker process dies, and with it what it executes and remembers. Driven by the world.
 //!
 //! Leaves its lease, its permit and its stage behind for others to clear.
 

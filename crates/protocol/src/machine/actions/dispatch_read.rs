@@ -1,4 +1,4 @@
-//! A dispatcher reads a job as dispatchable. A read of durable; `TwoStores` only.
+//! A dispatcher reads a job as dispatchable. A read of durable, driven by the dispatcher; `TwoStores` only.
 //!
 //! What it saw may be old when `Enqueue` acts on it.
 

@@ -1,4 +1,4 @@
-//! A worker can no longer reach a service. The world.
+//! A worker can no longer reach a service. Driven by the world.
 //!
 //! Each link is cut once in the model; a cut link says nothing about the other two.
 

@@ -1,4 +1,4 @@
-//! The attempt of a cancelling job loses its authority. Durable, driven by worker and canceller.
+//! The attempt of a cancelling job loses its authority. Durable, driven by the worker and the canceller.
 //!
 //! Cancelled means that publication is forbidden, not that the process is quiet.
 

@@ -1,4 +1,5 @@
-//! A checkpoint that failed verification is never used again. Durable, driven by worker and operator.
+//! A checkpoint that failed verification is never used again. Durable, driven by the worker and the
+//! operator.
 //!
 //! Does not touch an attempt that has started from it. The room adds the revision that was judged.
 

@@ -1,4 +1,4 @@
-//! Everything in coordination is gone. The world.
+//! Everything in coordination is gone. Driven by the world.
 //!
 //! Durable state and processes stay. Happens once in the model, so that it ends; as often as it happens in
 //! the audit.

@@ -1,4 +1,5 @@
-//! A reaper sees an attempt without lease or permit. A read of coordination; `TwoStores` only.
+//! A reaper sees an attempt without lease or permit. A read of coordination, driven by the reaper;
+//! `TwoStores` only.
 //!
 //! Judges what can be seen: no live lease of this attempt, and no reservation held by its own worker.
 //! Another worker's reservation of the same job says nothing.

@@ -1,4 +1,5 @@
-//! The refused answer to an outcome. Durable: the same statement as the two that accept.
+//! The refused answer to an outcome. Durable, driven by the worker's outcome: the same statement as the two
+//! that accept.
 //!
 //! Promises that a verdict that cannot be accepted changes nothing; the worker learns the guard that refused
 //! it.

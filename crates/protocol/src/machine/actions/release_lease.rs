@@ -1,5 +1,5 @@
-//! The lease of an attempt that needs none any more is given back. Coordination, driven by worker and
-//! reaper.
+//! The lease of an attempt that needs none any more is given back. Coordination, driven by the worker and
+//! the reaper.
 //!
 //! What makes it useless stays true. It also ends a lease that was restored or activated too late.
 

@@ -1,4 +1,4 @@
-//! A permit nobody will use is taken back. Coordination, driven by reaper and worker.
+//! A permit nobody will use is taken back. Coordination, driven by the reaper and the worker.
 //!
 //! What makes it useless stays true, but the permit judged must be the one taken back: compare it exactly.
 

@@ -1,4 +1,4 @@
-//! Progress that people see. Coordination, driven by the worker. Display only.
+//! Progress that people see. Coordination, driven by the worker; display only.
 //!
 //! Authority may have turned false; what is shown goes away with the lease.
 

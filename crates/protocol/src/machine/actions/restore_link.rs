@@ -1,4 +1,4 @@
-//! A worker can reach a service again. The world.
+//! A worker can reach a service again. Driven by the world.
 //!
 //! The model assumes that it comes (weak fairness); nothing of safety rests on it.
 

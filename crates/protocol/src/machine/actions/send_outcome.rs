@@ -1,4 +1,4 @@
-//! The attempt's verdict is on its way. Worker.
+//! The attempt's verdict is on its way. Worker memory, driven by the worker.
 //!
 //! Sending and deciding are two steps, so that a verdict may arrive late and stale.
 

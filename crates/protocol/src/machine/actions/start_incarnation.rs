@@ -1,4 +1,4 @@
-//! A worker process starts, under a new incarnation. Worker, driven by a supervisor.
+//! A worker process starts, under a new incarnation. Worker memory, driven by the supervisor.
 //!
 //! An incarnation is never used again: a restarted process renews nothing of the dead one.
 

@@ -1,4 +1,4 @@
-//! Time passes for every live lease below the limit. The world.
+//! Time passes for every live lease below the limit. Driven by the world.
 //!
 //! Real durations refine this bounded age.
 
