@@ -6,5 +6,7 @@
 //! The spec speaks of it as `durableVars`; protocol §1 says which actions are here.
 
 pub mod port;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 pub use port::*;

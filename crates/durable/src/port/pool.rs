@@ -1,5 +1,7 @@
 //! The pool's row: epoch and configuration.
 
+use protocol::Violation;
+use protocol::job::check_name;
 use serde::{Deserialize, Serialize};
 
 /// A pool's coordination lifetime and its configuration.
@@ -39,4 +41,35 @@ pub struct Configure {
     pub pause: Option<String>,
     /// A queue to resume.
     pub resume: Option<String>,
+}
+
+impl Configure {
+    /// Places that a pool may have.
+    pub const GLOBAL_LIMIT: std::ops::RangeInclusive<u32> = 1..=1_000_000;
+    /// Lease lengths that a pool may have, in milliseconds.
+    pub const LEASE_MS: std::ops::RangeInclusive<u64> = 500..=3_600_000;
+
+    /// Checks every field. A room that is asked for something else answers with a fault whose source is this
+    /// [`Violation`].
+    ///
+    /// # Errors
+    /// The first field that is wrong, with its value and what is allowed.
+    pub fn validate(&self) -> Result<(), Violation> {
+        let out_of = |field: &str, value: String, allowed: String| Violation {
+            field: field.to_owned(),
+            value,
+            allowed,
+        };
+        if let Some(limit) = self.global_limit
+            && !Self::GLOBAL_LIMIT.contains(&limit)
+        {
+            return Err(out_of("global_limit", limit.to_string(), "1 to 1000000".to_owned()));
+        }
+        if let Some(lease) = self.lease_ms
+            && !Self::LEASE_MS.contains(&lease)
+        {
+            return Err(out_of("lease", format!("{lease} ms"), "500 ms to 3600000 ms (an hour)".to_owned()));
+        }
+        self.pause.iter().chain(&self.resume).try_for_each(|queue| check_name("queue", queue))
+    }
 }

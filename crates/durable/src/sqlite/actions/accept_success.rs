@@ -1,0 +1,112 @@
+//! `AcceptSuccess`: the one compare-and-swap that publishes.
+
+use protocol::{Action, Detail, Guard, Mark, Origin, Phase, Reason, Stamped, Step, Verdict, job, limit};
+use rusqlite::{Row, named_params};
+
+use super::end::{End, Ledger, end_attempt, ledger};
+use super::reject_outcome::reject_outcome;
+use crate::sqlite::column;
+use crate::sqlite::section::sql;
+use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false};
+use crate::sqlite::trouble::Trouble;
+use crate::{AcceptSuccess, Document, Ended};
+
+const GUARDS: &[Guard] = &[Guard::Authority, Guard::PhaseRunning, Guard::NotCancelRequested];
+
+struct Found {
+    refused: Option<Guard>,
+    seen: Seen,
+    ledger: Option<Ledger>,
+}
+
+/// Decides one success.
+#[doc(alias = "AcceptSuccess")]
+pub(in crate::sqlite) fn accept_success(
+    session: &Session<'_>,
+    origin: &Origin,
+    request: &AcceptSuccess,
+) -> Decision<Ended> {
+    if let Some(reason) = refusal(request) {
+        return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) });
+    }
+    let params = named_params! {
+        ":job": request.job.to_bytes(),
+        ":attempt": request.attempt.to_bytes(),
+        ":token": request.token.0,
+    };
+    let found = session.row(sql!("accept_success", "guards"), params, read)?;
+    let entry = entry(origin, request, found.as_ref());
+    let Some(found) = found else {
+        return reject_outcome(session, entry, None, Guard::Authority);
+    };
+    if let Some(ledger) = found.ledger
+        && ledger.verdict == Verdict::Succeeded
+    {
+        return ledger.again();
+    }
+    if let Some(guard) = found.refused {
+        return reject_outcome(session, entry, Some(found.seen), guard);
+    }
+    let revision = found.seen.revision + 1;
+    let ended = Ended { phase: Phase::Succeeded, due: None };
+    take(session, request, revision, ended)?;
+    entry.taken(session, revision, ended)
+}
+
+/// Why the result cannot be kept in a row at all.
+fn refusal(request: &AcceptSuccess) -> Option<String> {
+    let Document::Inline(bytes) = &request.result.manifest else { return None };
+    job::check_size("manifest", bytes.len(), limit::INLINE_BYTES).err().map(|violation| violation.to_string())
+}
+
+fn read(row: &Row<'_>) -> Result<Found, Trouble> {
+    Ok(Found { refused: first_false(row, GUARDS)?, seen: column::seen(row)?, ledger: ledger(row)? })
+}
+
+fn entry<'a>(origin: &'a Origin, request: &'a AcceptSuccess, found: Option<&Found>) -> Entry<'a> {
+    Entry {
+        origin,
+        action: Action::AcceptSuccess,
+        job: request.job,
+        attempt: Some(request.attempt),
+        token: Some(request.token),
+        judged: &[],
+        detail: Detail {
+            phase_after: Some(Phase::Succeeded),
+            max_attempts: found.map(|found| found.seen.max_attempts),
+            ..Detail::default()
+        },
+    }
+}
+
+fn take(session: &Session<'_>, request: &AcceptSuccess, revision: u64, ended: Ended) -> Result<(), Trouble> {
+    let job = request.job.to_bytes();
+    session.write_one(sql!("accept_success", "take"), named_params! {":job": job, ":now": session.now.0})?;
+    session.write_one(
+        sql!("accept_success", "publish"),
+        named_params! {
+            ":job": job,
+            ":attempt": request.attempt.to_bytes(),
+            ":token": request.token.0,
+            ":now": session.now.0,
+            ":files": column::integer("files", request.result.files)?,
+            ":bytes": column::integer("bytes", request.result.bytes)?,
+            ":digest": request.result.digest,
+            ":manifest": column::document_bytes(&request.result.manifest),
+        },
+    )?;
+    end_attempt(
+        session,
+        &End {
+            job: request.job,
+            attempt: request.attempt,
+            token: request.token,
+            verdict: Verdict::Succeeded,
+            error: None,
+            exit: None,
+            stopped: true,
+            revision,
+            ended,
+        },
+    )
+}

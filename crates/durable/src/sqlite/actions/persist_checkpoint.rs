@@ -1,0 +1,144 @@
+//! `PersistCheckpoint`: progress, state and the output so far become what the next attempt starts from.
+
+use protocol::{
+    Action, Detail, Guard, Incarnation, Mark, Origin, Reason, Stamped, Step, UserProgress, job, limit,
+};
+use rusqlite::{Row, named_params};
+
+use crate::sqlite::column;
+use crate::sqlite::section::sql;
+use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false, mark};
+use crate::sqlite::trouble::Trouble;
+use crate::{Document, PersistCheckpoint, Persisted};
+
+const GUARDS: &[Guard] =
+    &[Guard::Authority, Guard::PhaseRunning, Guard::ProgressPositive, Guard::CheckpointAdvances];
+
+struct Found {
+    refused: Option<Guard>,
+    persisted: Option<u64>,
+    seen: Seen,
+    worker: Option<Incarnation>,
+}
+
+/// Decides one checkpoint.
+#[doc(alias = "PersistCheckpoint")]
+pub(in crate::sqlite) fn persist_checkpoint(
+    session: &Session<'_>,
+    origin: &Origin,
+    request: &PersistCheckpoint,
+) -> Decision<Persisted> {
+    if let Some(reason) = refusal(request) {
+        return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) });
+    }
+    let params = named_params! {
+        ":job": request.job.to_bytes(),
+        ":attempt": request.attempt.to_bytes(),
+        ":token": request.token.0,
+        ":progress": column::integer("progress", request.progress)?,
+    };
+    let Some(found) = session.row(sql!("persist_checkpoint", "guards"), params, read)? else {
+        return entry(origin, request, None).refused(session, None, Guard::Authority);
+    };
+    if let Some(checkpoint_revision) = found.persisted {
+        return Decided::silent(Stamped::taken(mark(checkpoint_revision), Persisted { checkpoint_revision }));
+    }
+    let mut entry = entry(origin, request, Some(&found));
+    if let Some(guard) = found.refused {
+        return entry.refused(session, Some(found.seen), guard);
+    }
+    let checkpoint_revision = found.seen.revision + 1;
+    take(session, request, checkpoint_revision)?;
+    entry.detail.checkpoint_revision = Some(checkpoint_revision);
+    entry.taken(session, checkpoint_revision, Persisted { checkpoint_revision })
+}
+
+/// Why the checkpoint cannot be kept in a row at all.
+fn refusal(request: &PersistCheckpoint) -> Option<String> {
+    let documents = [("state", &request.state), ("manifest", &request.manifest)];
+    documents
+        .into_iter()
+        .find_map(|(field, document)| match document {
+            Document::Inline(bytes) => job::check_size(field, bytes.len(), limit::INLINE_BYTES).err(),
+            Document::Stored { length, .. } if field == "state" && *length > limit::STATE_BYTES => {
+                Some(protocol::Violation {
+                    field: field.to_owned(),
+                    value: format!("{length} bytes long"),
+                    allowed: format!("at most {} bytes", limit::STATE_BYTES),
+                })
+            }
+            Document::Stored { .. } => None,
+        })
+        .map(|violation| violation.to_string())
+}
+
+fn read(row: &Row<'_>) -> Result<Found, Trouble> {
+    Ok(Found {
+        refused: first_false(row, GUARDS)?,
+        persisted: match row.get::<_, Option<i64>>("persisted_revision")? {
+            Some(_) => Some(column::count(row, "persisted_revision")?),
+            None => None,
+        },
+        seen: column::seen(row)?,
+        worker: column::maybe_id(row, "worker")?.map(Incarnation::from_bytes),
+    })
+}
+
+fn entry<'a>(origin: &'a Origin, request: &'a PersistCheckpoint, found: Option<&Found>) -> Entry<'a> {
+    Entry {
+        origin,
+        action: Action::PersistCheckpoint,
+        job: request.job,
+        attempt: Some(request.attempt),
+        token: Some(request.token),
+        judged: &[],
+        detail: Detail {
+            worker: found.and_then(|found| found.worker),
+            progress: Some(request.progress),
+            phase_after: found.map(|found| found.seen.phase),
+            max_attempts: found.map(|found| found.seen.max_attempts),
+            ..Detail::default()
+        },
+    }
+}
+
+fn take(session: &Session<'_>, request: &PersistCheckpoint, revision: u64) -> Result<(), Trouble> {
+    let job = request.job.to_bytes();
+    let attempt = request.attempt.to_bytes();
+    let progress = column::integer("progress", request.progress)?;
+    let revision = column::integer("revision", revision)?;
+    let user = column::user_text(&shown(&request.user))?;
+    session.write_one(
+        sql!("persist_checkpoint", "take"),
+        named_params! {":job": job, ":progress": progress, ":user": user},
+    )?;
+    session.write_one(
+        sql!("persist_checkpoint", "store"),
+        named_params! {
+            ":job": job,
+            ":revision": revision,
+            ":attempt": attempt,
+            ":token": request.token.0,
+            ":progress": progress,
+            ":user": user,
+            ":now": session.now.0,
+            ":state": column::document_bytes(&request.state),
+            ":manifest": column::document_bytes(&request.manifest),
+        },
+    )?;
+    session.write_one(
+        sql!("persist_checkpoint", "advance"),
+        named_params! {":attempt": attempt, ":progress": progress},
+    )?;
+    session.write(
+        sql!("persist_checkpoint", "forget"),
+        named_params! {":job": job, ":attempt": attempt, ":revision": revision},
+    )?;
+    Ok(())
+}
+
+/// The job's own progress, its message cut to what is kept.
+fn shown(user: &UserProgress) -> UserProgress {
+    let bytes = usize::try_from(limit::PROGRESS_MESSAGE_BYTES).unwrap_or(usize::MAX);
+    UserProgress { message: user.message.as_ref().map(|text| column::storable(text, bytes)), ..user.clone() }
+}

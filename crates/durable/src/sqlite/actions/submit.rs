@@ -1,0 +1,132 @@
+//! Submit: accepts a job. The spec's `Jobs` are those that were accepted, so no event is recorded.
+
+use protocol::{Guard, JobId, JobSpec, Mark, Origin, Phase, Reason, Stamped, Step};
+use rusqlite::named_params;
+
+use super::outbox;
+use crate::sqlite::column;
+use crate::sqlite::section::sql;
+use crate::sqlite::session::{Decided, Decision, Params, Session, mark};
+use crate::sqlite::trouble::Trouble;
+use crate::{Submit, Submitted};
+
+/// Bytes of a program's words that a list shows.
+const WORDS_BYTES: usize = 256;
+
+/// A job that is in the store already.
+struct Known {
+    job: JobId,
+    phase: Phase,
+    revision: u64,
+    retry_of: Option<JobId>,
+    spec: Option<String>,
+}
+
+/// Decides one submission.
+pub(in crate::sqlite) fn submit(
+    session: &Session<'_>,
+    _origin: &Origin,
+    request: &Submit,
+) -> Decision<Submitted> {
+    if let Some(reason) = refusal(&request.spec) {
+        return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) });
+    }
+    if let Some(key) = &request.spec.idempotency_key
+        && let Some(known) = known(session, sql!("submit", "by_key"), named_params! {":key": key})?
+    {
+        return answer_known(request, &known);
+    }
+    if insert(session, request)? {
+        let effect = Submitted { job: request.job, existed: false, phase: Phase::Queued };
+        return Decided::silent(Stamped::taken(mark(1), effect));
+    }
+    let by_job = named_params! {":job": request.job.to_bytes()};
+    match known(session, sql!("submit", "by_job"), by_job)? {
+        Some(known) => answer_known(request, &known),
+        None => Err(Trouble::BadRow("the job is neither new nor known".to_owned())),
+    }
+}
+
+/// Why the submission cannot be taken at all.
+fn refusal(spec: &JobSpec) -> Option<String> {
+    if let Err(violation) = spec.validate() {
+        return Some(violation.to_string());
+    }
+    match serde_json::from_str::<serde::de::IgnoredAny>(&spec.args) {
+        Ok(_) => None,
+        Err(error) => Some(format!("args is no JSON: {error}; allowed is one JSON value")),
+    }
+}
+
+fn known(session: &Session<'_>, sql: &str, params: Params<'_>) -> Result<Option<Known>, Trouble> {
+    session.row(sql, params, |row| {
+        Ok(Known {
+            job: JobId::from_bytes(column::id(row, "job")?),
+            phase: column::phase(row, "phase")?,
+            revision: column::count(row, "revision")?,
+            retry_of: column::maybe_id(row, "retry_of")?.map(JobId::from_bytes),
+            spec: row.get("spec")?,
+        })
+    })
+}
+
+fn answer_known(request: &Submit, known: &Known) -> Decision<Submitted> {
+    let same_spec = column::spec(known.spec.as_deref()).is_ok_and(|spec| spec == request.spec);
+    let repeated = known.job == request.job;
+    Decided::silent(if same_spec && (!repeated || known.retry_of == request.retry_of) {
+        let effect = Submitted { job: known.job, existed: !repeated, phase: known.phase };
+        Stamped::taken(mark(known.revision), effect)
+    } else {
+        Stamped::refused(mark(known.revision), Guard::SameRequest)
+    })
+}
+
+/// Writes a new job with everything that belongs to it; `false` when the id is known.
+pub(super) fn insert(session: &Session<'_>, request: &Submit) -> Result<bool, Trouble> {
+    let Submit { job, spec, retry_of } = request;
+    let job = job.to_bytes();
+    // A time in the past is no way to the front.
+    let due = spec.scheduled_at.map_or(session.now, |at| at.max(session.now));
+    let inserted = session.write(
+        sql!("submit", "job"),
+        named_params! {
+            ":job": job,
+            ":kind": spec.kind,
+            ":queue": spec.queue,
+            ":priority": spec.priority.0,
+            ":max_attempts": spec.max_attempts,
+            ":retry_base_ms": column::at_most(spec.retry.base_ms),
+            ":retry_cap_ms": column::at_most(spec.retry.cap_ms),
+            ":now": session.now.0,
+            ":due": due.0,
+            ":retry_of": retry_of.map(JobId::to_bytes),
+            ":words": words(spec)?,
+        },
+    )?;
+    if inserted == 0 {
+        return Ok(false);
+    }
+    session.write(sql!("submit", "spec"), named_params! {":job": job, ":spec": column::spec_text(spec)?})?;
+    if let Some(key) = &spec.idempotency_key {
+        session.write(sql!("submit", "key"), named_params! {":key": key, ":job": job})?;
+    }
+    outbox::put(session, request.job, due)?;
+    Ok(true)
+}
+
+/// The program's first words, as JSON, for lists.
+fn words(spec: &JobSpec) -> Result<Option<String>, Trouble> {
+    let Some(command) = &spec.command else { return Ok(None) };
+    let mut left = WORDS_BYTES;
+    let mut shown = Vec::new();
+    for word in &command.argv {
+        let cut = &word[..word.floor_char_boundary(left)];
+        shown.push(cut);
+        left = left.saturating_sub(cut.len() + 1);
+        if left == 0 || cut.len() < word.len() {
+            break;
+        }
+    }
+    let text = serde_json::to_string(&shown);
+    text.map(Some).map_err(|error| Trouble::BadRow(format!("command cannot be written as JSON: {error}")))
+}

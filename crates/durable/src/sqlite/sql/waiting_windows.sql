@@ -1,0 +1,17 @@
+-- Windows with due rows in the outbox that are not set aside. Steps from window to window through the index,
+-- so the cost is in the number of windows, not of rows.
+-- :now
+WITH RECURSIVE step (queue, kind, priority) AS (
+  SELECT * FROM (
+    SELECT queue, kind, priority FROM outbox WHERE set_aside IS NULL ORDER BY queue, kind, priority LIMIT 1)
+  UNION ALL
+  SELECT o.queue, o.kind, o.priority
+  FROM step s JOIN outbox o ON o.sequence = (
+    SELECT n.sequence FROM outbox n
+    WHERE n.set_aside IS NULL AND (n.queue, n.kind, n.priority) > (s.queue, s.kind, s.priority)
+    ORDER BY n.queue, n.kind, n.priority LIMIT 1)
+)
+SELECT queue, kind, priority FROM step s
+WHERE EXISTS (
+  SELECT 1 FROM outbox o
+  WHERE o.set_aside IS NULL AND o.queue = s.queue AND o.kind = s.kind AND o.priority = s.priority AND o.due <= :now)
