@@ -17,3 +17,6 @@ mod socket;
 
 pub use frame::{MAX_FRAME, VERSION};
 pub use socket::SOCKET;
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::JoinSet;
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use super::{Served, dispatch, replies};
@@ -46,25 +47,17 @@ pub(super) async fn serve(stream: UnixStream, served: Arc<Served>, mut stopped: 
     let wakes = (hello.purpose == Purpose::Coordination).then(|| served.rooms.coordination.wakes());
     let (ready, replies) = mpsc::channel(REPLIES_KEPT);
     let writing = replies::Writing { writer, replies, wakes, served: Arc::clone(&served) };
-    let mut writing = tokio::spawn(writing.run());
-    tokio::select! {
-        () = read_requests(&mut frames, hello.purpose, &served, ready) => {
-            // Requests under way still end, and the writer with the last of them.
-            drop(frames);
-            let limit = served.options.drain_limit();
-            if tokio::time::timeout(limit, &mut writing).await.is_err() {
-                writing.abort();
-            }
-        }
-        _ = &mut writing => {}
-        _ = stopped.changed() => {
-            // Dropping the reader's half of the channel lets the writer end after the last reply.
-            let limit = served.options.shutdown_limit;
-            if tokio::time::timeout(limit, &mut writing).await.is_err() {
-                writing.abort();
-            }
-        }
-    }
+    // A set, so that the writer ends with this task, however it ends.
+    let mut writers = JoinSet::new();
+    writers.spawn(writing.run());
+    let limit = tokio::select! {
+        () = read_requests(&mut frames, hello.purpose, &served, ready) => served.options.drain_limit(),
+        _ = writers.join_next() => Duration::ZERO,
+        _ = stopped.changed() => served.options.shutdown_limit,
+    };
+    // Nothing more is read; requests under way still end, and the writer with the last of them.
+    drop(frames);
+    drop(tokio::time::timeout(limit, writers.join_next()).await);
     tracing::debug!(who = hello.who, purpose = ?hello.purpose, "disconnected");
 }
 
