@@ -1,0 +1,236 @@
+//! The dispatcher: projects the outbox into coordination's windows (protocol rule 6).
+//!
+//! When: on a nudge, when a window may have room, and every second; a slow pass from the start of every
+//! window brings back late commits and anything lost. Not its job: deciding who runs what.
+//! Drives `DispatchRead` and `Enqueue`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use coordination::{Enqueue, Registration};
+use durable::{DispatchRead, Dispatchable};
+use protocol::{Fault, Guard, JobId, Judged, Position, Timestamp, Window, limit};
+use tokio::sync::Notify;
+
+use crate::driver::{Agent, Report};
+use crate::ground::Ground;
+
+/// A fast pass starts so far below its mark, for rows that were committed late.
+const BELOW_MARK_MS: i64 = 5_000;
+/// A fast pass offers an id at most once in this time.
+const ONCE_IN: Duration = Duration::from_secs(2);
+/// The shortest time between two slow passes; else twenty times a pass's duration.
+const SLOW_PERIOD: Duration = Duration::from_secs(5);
+const PAGE: usize = 500;
+/// A window that is full is looked at again after this time.
+const FULL_AGAIN: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+struct Memory {
+    epoch: u64,
+    marks: BTreeMap<Window, Position>,
+    offered: BTreeMap<JobId, Duration>,
+    next_slow: Duration,
+}
+
+/// See the module.
+pub struct Dispatcher {
+    ground: Arc<Ground>,
+    memory: Mutex<Memory>,
+}
+
+/// What came of offering some rows.
+#[derive(Default)]
+struct Offered {
+    taken: u64,
+    full: BTreeSet<Window>,
+}
+
+impl Dispatcher {
+    /// A dispatcher on this ground.
+    #[must_use]
+    pub fn new(ground: Arc<Ground>) -> Self {
+        Self { ground, memory: Mutex::default() }
+    }
+
+    fn with_memory<T>(&self, act: impl FnOnce(&mut Memory) -> T) -> T {
+        act(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn now(&self) -> Duration {
+        self.ground.runtime.clock.boottime()
+    }
+
+    /// Rows not offered lately; remembers them.
+    fn fresh(&self, rows: Vec<Dispatchable>) -> Vec<Dispatchable> {
+        let now = self.now();
+        self.with_memory(|memory| {
+            memory.offered.retain(|_, at| now.saturating_sub(*at) < ONCE_IN);
+            rows.into_iter().filter(|row| memory.offered.insert(row.job, now).is_none()).collect()
+        })
+    }
+
+    async fn enqueue(&self, rows: Vec<Dispatchable>) -> Result<Offered, Fault> {
+        let mut offered = Offered::default();
+        for page in rows.chunks(PAGE) {
+            let Some((_sent, at)) = self.ground.send_at() else { return Ok(offered) };
+            let batch: Vec<Enqueue> = page.iter().map(entry).collect();
+            let answers = self.ground.rooms.coordination.enqueue(&at, &batch).await?;
+            if self.ground.check_stale(&answers) {
+                return Ok(offered);
+            }
+            for (row, answer) in page.iter().zip(&answers) {
+                match answer.step.refused() {
+                    None => offered.taken += 1,
+                    Some(Guard::WindowFull) => {
+                        offered.full.insert(row.window.clone());
+                        self.with_memory(|memory| memory.offered.remove(&row.job));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(offered)
+    }
+
+    /// Named jobs: those of nudges, hand-backs and retries.
+    async fn named_pass(&self, jobs: &[JobId], served: &[Registration]) -> Result<Offered, Fault> {
+        let mut all = Offered::default();
+        for page in jobs.chunks(PAGE) {
+            let rows = self.ground.rooms.durable.dispatch_read_jobs(page).await?;
+            let rows = rows.into_iter().filter(|row| is_served(served, &row.window)).collect();
+            let offered = self.enqueue(rows).await?;
+            all.taken += offered.taken;
+            all.full.extend(offered.full);
+        }
+        Ok(all)
+    }
+
+    /// One window from near its mark on; whether there may be more to do soon.
+    async fn fast_pass(&self, window: &Window) -> Result<(u64, bool), Fault> {
+        let mark = self.with_memory(|memory| memory.marks.get(window).copied().unwrap_or_default());
+        let mut from = Position { due: Timestamp(mark.due.0.saturating_sub(BELOW_MARK_MS)), sequence: 0 };
+        let mut taken = 0;
+        for _ in 0..limit::WINDOW_ENTRIES.div_ceil(PAGE) {
+            let read = DispatchRead { window: window.clone(), from, limit: PAGE };
+            let rows = self.ground.rooms.durable.dispatch_read(&read).await?;
+            let Some(last) = rows.last().map(|row| row.position) else { return Ok((taken, false)) };
+            let whole = rows.len() == PAGE;
+            let offered = self.enqueue(self.fresh(rows)).await?;
+            taken += offered.taken;
+            if offered.full.contains(window) {
+                return Ok((taken, true));
+            }
+            from = Position { due: last.due, sequence: last.sequence + 1 };
+            self.with_memory(|memory| {
+                let mark = memory.marks.entry(window.clone()).or_default();
+                *mark = (*mark).max(last);
+            });
+            if !whole {
+                return Ok((taken, false));
+            }
+        }
+        Ok((taken, true))
+    }
+
+    /// One window from its start, no more rows than it holds.
+    async fn slow_pass(&self, window: &Window) -> Result<u64, Fault> {
+        let mut from = Position { due: Timestamp::MIN, sequence: 0 };
+        let mut taken = 0;
+        for _ in 0..limit::WINDOW_ENTRIES.div_ceil(PAGE) {
+            let read = DispatchRead { window: window.clone(), from, limit: PAGE };
+            let rows = self.ground.rooms.durable.dispatch_read(&read).await?;
+            let Some(last) = rows.last().map(|row| row.position) else { break };
+            let whole = rows.len() == PAGE;
+            let offered = self.enqueue(rows).await?;
+            taken += offered.taken;
+            if offered.full.contains(window) || !whole {
+                break;
+            }
+            from = Position { due: last.due, sequence: last.sequence + 1 };
+        }
+        Ok(taken)
+    }
+
+    /// A new epoch begins with empty windows: marks and memory of the old one mean nothing.
+    fn forget_older_epochs(&self) {
+        let epoch = self.ground.epoch();
+        self.with_memory(|memory| {
+            if memory.epoch != epoch {
+                *memory = Memory { epoch, ..Memory::default() };
+            }
+        });
+    }
+}
+
+fn entry(row: &Dispatchable) -> Enqueue {
+    Enqueue {
+        job: row.job,
+        window: row.window.clone(),
+        position: row.position,
+        checkpoint_revision: row.checkpoint_revision,
+        judged: vec![Judged::durable(row.mark)],
+    }
+}
+
+fn is_served(registrations: &[Registration], window: &Window) -> bool {
+    registrations.iter().any(|registration| !registration.draining && registration.serves(window))
+}
+
+#[async_trait]
+impl Agent for Dispatcher {
+    fn name(&self) -> &'static str {
+        "dispatcher"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn bell(&self) -> Arc<Notify> {
+        Arc::clone(&self.ground.wake.dispatcher)
+    }
+
+    #[doc(alias = "DispatchRead")]
+    #[doc(alias = "Enqueue")]
+    async fn pass(&self) -> Result<Report, Fault> {
+        if self.ground.epoch() == 0 {
+            return Ok(Report::default());
+        }
+        self.forget_older_epochs();
+        let mut report = Report::default();
+        let workers = self.ground.rooms.coordination.workers().await?;
+        let served: Vec<Registration> = workers.into_iter().map(|worker| worker.registration).collect();
+        let named = self.ground.take_offered();
+        if !named.is_empty() {
+            report.taken += self.named_pass(&named, &served).await?.taken;
+        }
+        let slow = self.with_memory(|memory| memory.next_slow <= self.now());
+        let began = self.now();
+        for window in self.ground.rooms.durable.waiting_windows().await? {
+            if !is_served(&served, &window) {
+                continue;
+            }
+            if slow {
+                report.taken += self.slow_pass(&window).await?;
+            }
+            let (taken, more) = self.fast_pass(&window).await?;
+            report.taken += taken;
+            if more {
+                report.again = Some(FULL_AGAIN);
+            }
+        }
+        if slow {
+            let took = self.now().saturating_sub(began);
+            self.with_memory(|memory| memory.next_slow = began + SLOW_PERIOD.max(took * 20));
+        }
+        if report.again.is_none() {
+            let due = self.ground.rooms.durable.next_due().await?;
+            let next = due.at.map(|at| Duration::from_millis(at.since_ms(due.now) + 1));
+            report.again = next.filter(|next| *next < self.period());
+        }
+        Ok(report)
+    }
+}

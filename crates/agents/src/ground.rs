@@ -1,0 +1,155 @@
+//! What all agents of a process share: rooms, count of requests, the epoch adopted, hints.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use coordination::{At, CoordinationRoom};
+use durable::DurableRoom;
+use protocol::{Guard, JobId, Stamped};
+use runtime::{Caller, Runtime, Sent};
+use target::Target;
+use tokio::sync::Notify;
+
+/// The three rooms, as the agents reach them.
+#[derive(Clone)]
+pub struct AgentRooms {
+    /// Truth.
+    pub durable: Arc<dyn DurableRoom>,
+    /// Coordination.
+    pub coordination: Arc<dyn CoordinationRoom>,
+    /// Results.
+    pub target: Arc<dyn Target>,
+}
+
+/// The ground that agents stand on.
+pub struct Ground {
+    pub(crate) rooms: AgentRooms,
+    pub(crate) runtime: Runtime,
+    caller: Caller,
+    /// The epoch adopted; 0 while none is known.
+    epoch: AtomicU64,
+    lease_ms: AtomicU64,
+    /// Jobs that may be dispatchable: hints from nudges, hand-backs and retries.
+    offered: Mutex<BTreeSet<JobId>>,
+    /// Jobs whose rows changed: hints for canceller and cleaner.
+    changed: Mutex<BTreeSet<JobId>>,
+    pub(crate) wake: Wakes,
+}
+
+/// One bell an agent.
+#[derive(Default)]
+pub(crate) struct Wakes {
+    pub(crate) dispatcher: Arc<Notify>,
+    pub(crate) reaper: Arc<Notify>,
+    pub(crate) retry_scheduler: Arc<Notify>,
+    pub(crate) canceller: Arc<Notify>,
+    pub(crate) cleaner: Arc<Notify>,
+    pub(crate) epoch_keeper: Arc<Notify>,
+}
+
+/// Hints are bounded: a flood is served by the passes that read the stores anyway.
+const HINTS: usize = 20_000;
+
+impl Ground {
+    /// A ground over these rooms.
+    #[must_use]
+    pub fn new(rooms: AgentRooms, runtime: Runtime) -> Arc<Self> {
+        let caller = Caller::new(runtime.new_actor_id());
+        Arc::new(Self {
+            rooms,
+            runtime,
+            caller,
+            epoch: AtomicU64::new(0),
+            lease_ms: AtomicU64::new(15_000),
+            offered: Mutex::default(),
+            changed: Mutex::default(),
+            wake: Wakes::default(),
+        })
+    }
+
+    pub(crate) fn send(&self) -> Sent {
+        self.caller.send()
+    }
+
+    /// A request to coordination; `None` while no epoch is known.
+    pub(crate) fn send_at(&self) -> Option<(Sent, At)> {
+        let epoch = self.epoch.load(Ordering::Acquire);
+        if epoch == 0 {
+            return None;
+        }
+        let sent = self.caller.send();
+        let at = At { origin: sent.origin, epoch };
+        Some((sent, at))
+    }
+
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Adopts an epoch; whether it is another one than before.
+    pub(crate) fn adopt(&self, epoch: u64) -> bool {
+        self.epoch.swap(epoch, Ordering::AcqRel) != epoch
+    }
+
+    /// Somebody was answered *stale*: the epoch has to be learned again.
+    pub(crate) fn stale(&self) {
+        self.epoch.store(0, Ordering::Release);
+        self.wake.epoch_keeper.notify_one();
+    }
+
+    /// Whether any answer says that the epoch is another one.
+    pub(crate) fn check_stale<T>(&self, answers: &[Stamped<T>]) -> bool {
+        let stale = answers.iter().any(|answer| answer.step.refused() == Some(Guard::Stale));
+        if stale {
+            self.stale();
+        }
+        stale
+    }
+
+    pub(crate) fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease_ms.load(Ordering::Acquire).max(1))
+    }
+
+    pub(crate) fn set_lease_ms(&self, lease_ms: u64) {
+        self.lease_ms.store(lease_ms, Ordering::Release);
+    }
+
+    /// Hints that these jobs may be dispatchable.
+    pub(crate) fn offer(&self, jobs: impl IntoIterator<Item = JobId>) {
+        add(&self.offered, jobs);
+        self.wake.dispatcher.notify_one();
+    }
+
+    pub(crate) fn take_offered(&self) -> Vec<JobId> {
+        take(&self.offered)
+    }
+
+    /// Hints that the rows of these jobs changed.
+    pub(crate) fn nudged(&self, jobs: &[JobId]) {
+        add(&self.changed, jobs.iter().copied());
+        self.offer(jobs.iter().copied());
+        self.wake.canceller.notify_one();
+        self.wake.cleaner.notify_one();
+        self.wake.retry_scheduler.notify_one();
+    }
+
+    pub(crate) fn take_changed(&self) -> Vec<JobId> {
+        take(&self.changed)
+    }
+}
+
+fn add(set: &Mutex<BTreeSet<JobId>>, jobs: impl IntoIterator<Item = JobId>) {
+    let mut set = set.lock().unwrap_or_else(PoisonError::into_inner);
+    for job in jobs {
+        if set.len() >= HINTS {
+            return;
+        }
+        set.insert(job);
+    }
+}
+
+fn take(set: &Mutex<BTreeSet<JobId>>) -> Vec<JobId> {
+    std::mem::take(&mut *set.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
+}

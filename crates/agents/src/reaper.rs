@@ -1,0 +1,190 @@
+//! The reaper: ends leases and reservations by age and revokes the authority of lost attempts (rule 3).
+//!
+//! When: every tenth of a lease. Judges only what coordination *answers*; its durable step names the attempt
+//! it judged. Not its job: cancelling jobs (the canceller), leftovers (the cleaner).
+//! Drives `ExpireLease`, `FalseSuspicion`, `ReapObserve`, `ReapLostAttempt`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use coordination::ReapObserve;
+use durable::{ReapLostAttempt, RunningAttempt};
+use protocol::{AttemptId, Fault, Incarnation, JobId, Judged, Mark, Phase, Step};
+use tokio::sync::Notify;
+
+use crate::driver::{Agent, Report};
+use crate::ground::Ground;
+
+const PAGE: usize = 500;
+const NAMES_KEPT: usize = 10_000;
+
+/// See the module.
+pub struct Reaper {
+    ground: Arc<Ground>,
+    /// Names of workers seen, for the record of the attempts they lose.
+    names: Mutex<BTreeMap<Incarnation, String>>,
+}
+
+impl Reaper {
+    /// A reaper on this ground.
+    #[must_use]
+    pub fn new(ground: Arc<Ground>) -> Self {
+        Self { ground, names: Mutex::default() }
+    }
+
+    #[doc(alias = "ExpireLease")]
+    async fn expire(&self) -> Result<u64, Fault> {
+        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let answers = self.ground.rooms.coordination.expire_lease(&at, PAGE).await?;
+        self.ground.check_stale(&answers);
+        let mut taken = 0;
+        for expired in answers.into_iter().filter_map(|answer| answer.step.taken()) {
+            tracing::info!(job = %expired.job, attempt = %expired.attempt, worker = %expired.worker, "a lease ended by age");
+            taken += 1;
+        }
+        Ok(taken)
+    }
+
+    #[doc(alias = "FalseSuspicion")]
+    async fn drop_reservations(&self) -> Result<u64, Fault> {
+        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let answers = self.ground.rooms.coordination.drop_reservation(&at, PAGE).await?;
+        self.ground.check_stale(&answers);
+        let dropped: Vec<JobId> =
+            answers.into_iter().filter_map(|answer| answer.step.taken()).map(|dropped| dropped.job).collect();
+        let taken = u64::try_from(dropped.len()).unwrap_or(0);
+        if taken > 0 {
+            self.ground.offer(dropped);
+        }
+        Ok(taken)
+    }
+
+    async fn learn_names(&self) -> Result<(), Fault> {
+        let workers = self.ground.rooms.coordination.workers().await?;
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        for worker in workers {
+            if names.len() >= NAMES_KEPT {
+                names.pop_first();
+            }
+            names.insert(worker.registration.worker, worker.registration.name);
+        }
+        Ok(())
+    }
+
+    /// Attempts that coordination shows with a live lease: they need no judgement.
+    async fn leased(&self) -> Result<BTreeSet<AttemptId>, Fault> {
+        let mut leased = BTreeSet::new();
+        let mut after = None;
+        loop {
+            let page = self.ground.rooms.coordination.holdings(after, PAGE).await?;
+            leased.extend(page.jobs.iter().flat_map(|holding| &holding.leases).map(|lease| lease.attempt));
+            after = page.jobs.last().map(|holding| holding.job);
+            if !page.more || after.is_none() {
+                return Ok(leased);
+            }
+        }
+    }
+
+    /// Judges a page of running attempts and revokes those that are lost.
+    #[doc(alias = "ReapObserve")]
+    async fn judge(&self, page: &[&RunningAttempt]) -> Result<u64, Fault> {
+        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let batch: Vec<ReapObserve> = page
+            .iter()
+            .map(|running| ReapObserve {
+                job: running.job,
+                attempt: running.attempt,
+                worker: running.worker,
+                claimed_epoch: running.epoch,
+                by_holder: false,
+            })
+            .collect();
+        let answers = self.ground.rooms.coordination.reap_observe(&at, &batch).await?;
+        if self.ground.check_stale(&answers) {
+            return Ok(0);
+        }
+        let lost: Vec<ReapLostAttempt> = page
+            .iter()
+            .zip(answers)
+            .filter(|(_, answer)| matches!(answer.step, Step::Taken(())))
+            .map(|(running, answer)| self.verdict(running, answer.mark))
+            .collect();
+        self.reap(lost).await
+    }
+
+    fn verdict(&self, running: &RunningAttempt, mark: Mark) -> ReapLostAttempt {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = names.get(&running.worker).map(|name| format!(" {name}")).unwrap_or_default();
+        ReapLostAttempt {
+            job: running.job,
+            attempt: running.attempt,
+            token: running.token,
+            error: format!("the worker{name} ({}) was lost: its lease ended", running.worker),
+            chance: self.ground.runtime.rng.next_u64(),
+            judged: vec![Judged::coordination(mark)],
+        }
+    }
+
+    #[doc(alias = "ReapLostAttempt")]
+    async fn reap(&self, lost: Vec<ReapLostAttempt>) -> Result<u64, Fault> {
+        if lost.is_empty() {
+            return Ok(0);
+        }
+        let sent = self.ground.send();
+        let answers = self.ground.rooms.durable.reap_lost_attempt(&sent.origin, &lost).await?;
+        let reaped: Vec<JobId> = lost
+            .iter()
+            .zip(answers)
+            .filter(|(_, answer)| matches!(answer.step, Step::Taken(_)))
+            .map(|(request, _)| request.job)
+            .collect();
+        for job in &reaped {
+            tracing::info!(%job, "revoked a lost attempt");
+        }
+        self.ground.rooms.coordination.nudge(&reaped).await?;
+        if let Some((_sent, at)) = self.ground.send_at() {
+            let attempts: Vec<_> = lost.iter().map(|request| request.attempt).collect();
+            self.ground.rooms.coordination.settle(&at, &attempts).await?;
+        }
+        Ok(u64::try_from(reaped.len()).unwrap_or(0))
+    }
+}
+
+#[async_trait]
+impl Agent for Reaper {
+    fn name(&self) -> &'static str {
+        "reaper"
+    }
+
+    fn period(&self) -> Duration {
+        (self.ground.lease() / 10).clamp(Duration::from_millis(50), Duration::from_millis(1_500))
+    }
+
+    fn bell(&self) -> Arc<Notify> {
+        Arc::clone(&self.ground.wake.reaper)
+    }
+
+    async fn pass(&self) -> Result<Report, Fault> {
+        let taken = self.expire().await? + self.drop_reservations().await?;
+        let mut report = Report { taken, again: None };
+        let mut page = self.ground.rooms.durable.running(None, PAGE).await?;
+        if page.is_empty() {
+            return Ok(report);
+        }
+        self.learn_names().await?;
+        let leased = self.leased().await?;
+        loop {
+            let suspects: Vec<&RunningAttempt> = page
+                .iter()
+                .filter(|running| running.phase == Phase::Running && !leased.contains(&running.attempt))
+                .collect();
+            if !suspects.is_empty() {
+                report.taken += self.judge(&suspects).await?;
+            }
+            let Some(last) = page.last().filter(|_| page.len() == PAGE) else { return Ok(report) };
+            page = self.ground.rooms.durable.running(Some(last.attempt), PAGE).await?;
+        }
+    }
+}

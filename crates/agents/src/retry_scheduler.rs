@@ -1,0 +1,69 @@
+//! The retry scheduler: queues jobs whose retry is due.
+//!
+//! When: at the next due time, on a nudge, and every second. Drives `ScheduleRetry`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use protocol::{Fault, JobId, Step};
+use tokio::sync::Notify;
+
+use crate::driver::{Agent, Report};
+use crate::ground::Ground;
+
+const PAGE: usize = 500;
+
+/// See the module.
+pub struct RetryScheduler {
+    ground: Arc<Ground>,
+}
+
+impl RetryScheduler {
+    /// A retry scheduler on this ground.
+    #[must_use]
+    pub fn new(ground: Arc<Ground>) -> Self {
+        Self { ground }
+    }
+}
+
+#[async_trait]
+impl Agent for RetryScheduler {
+    fn name(&self) -> &'static str {
+        "retry_scheduler"
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn bell(&self) -> Arc<Notify> {
+        Arc::clone(&self.ground.wake.retry_scheduler)
+    }
+
+    #[doc(alias = "ScheduleRetry")]
+    async fn pass(&self) -> Result<Report, Fault> {
+        let due = self.ground.rooms.durable.due_retries(PAGE).await?;
+        let mut report = Report::default();
+        if !due.is_empty() {
+            let sent = self.ground.send();
+            let answers = self.ground.rooms.durable.schedule_retry(&sent.origin, &due).await?;
+            let scheduled: Vec<JobId> = due
+                .iter()
+                .zip(answers)
+                .filter(|(_, answer)| matches!(answer.step, Step::Taken(_)))
+                .map(|(request, _)| request.job)
+                .collect();
+            report.taken = u64::try_from(scheduled.len()).unwrap_or(0);
+            self.ground.offer(scheduled);
+        }
+        if due.len() == PAGE {
+            report.again = Some(Duration::ZERO);
+        } else {
+            let next = self.ground.rooms.durable.next_due().await?;
+            let next = next.at.map(|at| Duration::from_millis(at.since_ms(next.now) + 1));
+            report.again = next.filter(|next| *next < self.period());
+        }
+        Ok(report)
+    }
+}
