@@ -83,7 +83,7 @@ async fn register(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
     let (_sent, at) = session.send();
     match rooms.coordination.register(&at, &session.registration()).await?.step {
         Step::Taken(registered) => {
-            session.lease_ms.store(registered.lease_ms, Ordering::Release);
+            session.set_lease_ms(registered.lease_ms);
             registered.windows.into_iter().for_each(|window| session.window_has_entries(window));
             Ok(true)
         }
@@ -114,7 +114,7 @@ async fn renew_leases(session: &Session, rooms: &Rooms, leases: &[HeldLease]) ->
     for (lease, answer) in leases.iter().zip(answers) {
         match answer.step {
             Step::Taken(renewed) => {
-                session.lease_ms.store(renewed.lease_ms, Ordering::Release);
+                session.set_lease_ms(renewed.lease_ms);
                 session.held.extend(lease.attempt, at.epoch, Session::deadline(sent_at, renewed.lease_ms));
                 if renewed.cancel_notice {
                     lease.stop(Stop::Cancel);

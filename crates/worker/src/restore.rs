@@ -17,7 +17,7 @@ pub(crate) async fn adopt_epoch(session: &Session, rooms: &Rooms) -> Result<bool
     if durable.epoch != coordination.mark.epoch {
         return Ok(false);
     }
-    session.lease_ms.store(durable.lease_ms, Ordering::Release);
+    session.set_lease_ms(durable.lease_ms);
     session.epoch.store(durable.epoch, Ordering::Release);
     Ok(true)
 }

@@ -56,7 +56,9 @@ pub(crate) struct Session {
     pub(crate) held: Held,
     /// The epoch adopted; 0 while none is known.
     pub(crate) epoch: AtomicU64,
-    pub(crate) lease_ms: AtomicU64,
+    lease_ms: AtomicU64,
+    /// Follows a third of the lease: the time limit of requests to coordination.
+    coordination_limit_ms: Arc<AtomicU64>,
     /// Slots not taken by a reservation or something that really executes, zombies too.
     pub(crate) free: AtomicU32,
     pub(crate) slot_freed: Notify,
@@ -74,6 +76,12 @@ impl Session {
         let sent = self.caller.send();
         let at = At { origin: sent.origin, epoch: self.epoch.load(Ordering::Acquire) };
         (sent, at)
+    }
+
+    /// The lease length comes with every grant and renewal.
+    pub(crate) fn set_lease_ms(&self, lease_ms: u64) {
+        self.lease_ms.store(lease_ms, Ordering::Release);
+        self.coordination_limit_ms.store((lease_ms / 3).max(1), Ordering::Release);
     }
 
     pub(crate) fn lease(&self) -> Duration {
@@ -168,6 +176,8 @@ pub struct WorkerParts {
     pub rooms: Rooms,
     /// The rooms once more, over connections of their own, for the lease keeper.
     pub keeper_rooms: Rooms,
+    /// Set to a third of the lease length whenever that is learned, for the coordination clients to read.
+    pub coordination_limit_ms: Arc<AtomicU64>,
     /// Clock, chance, tasks.
     pub runtime: Runtime,
     /// Where its own events go.
@@ -203,6 +213,7 @@ impl Worker {
             held: Held::default(),
             epoch: AtomicU64::new(0),
             lease_ms: AtomicU64::new(15_000),
+            coordination_limit_ms: parts.coordination_limit_ms,
             slot_freed: Notify::new(),
             keeper_wanted: Notify::new(),
             windows: Mutex::default(),

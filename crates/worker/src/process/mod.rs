@@ -23,7 +23,7 @@ use crate::attempt::describe;
 use crate::control::Stop;
 use crate::handler::{Ending, Executor, Run};
 use crate::stage::{StageError, pack_state, unpack_state};
-use crate::warden::{Order, Report, Start, Warden, WardenCommand, WardenReport, Wardens};
+use crate::warden::{Brood, Order, Report, Start, Warden, WardenCommand, WardenReport};
 
 /// How long a killed tree may take to be gone before its warden is given up as frozen.
 const WARDEN_PATIENCE: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ pub struct ProcessOptions {
 /// Runs programs.
 pub struct ProcessExecutor {
     options: ProcessOptions,
-    wardens: Wardens,
+    brood: Brood,
 }
 
 /// What a program asks of its worker: one line of JSON, one line back.
@@ -112,8 +112,7 @@ impl ProcessExecutor {
     /// # Errors
     /// When the system refuses.
     pub fn new(options: ProcessOptions) -> std::io::Result<Self> {
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        Ok(Self { options, wardens: Wardens::default() })
+        Ok(Self { options, brood: Brood::new()? })
     }
 
     async fn run(&self, run: &Arc<Run>) -> Result<Ending, StageError> {
@@ -132,9 +131,7 @@ impl ProcessExecutor {
         let control = &run.control;
         let stage = StageId { job: control.job(), token: control.token(), attempt: control.attempt() };
         let sink = control.session.rooms.target.open_log(&stage).await?;
-        let (warden, output) = self
-            .wardens
-            .start(&self.options.warden, start)
+        let (warden, output) = Warden::start(&self.brood, &self.options.warden, start)
             .await
             .map_err(|error| StageError::local("start a warden", error))?;
         let (log, tail) = log::pump(output, sink);
@@ -146,7 +143,7 @@ impl ProcessExecutor {
             () = &mut log => supervision.until_empty().await,
         };
         let Supervision { warden, verdict, termed, .. } = supervision;
-        self.wardens.end(warden, empty).await;
+        warden.end(&self.brood, empty).await;
         // Nothing holds the other end any more; what is in the pipe is read, and a limit guards against a
         // descriptor that was smuggled out.
         let _ = tokio::time::timeout(Duration::from_secs(2), log).await;

@@ -1,19 +1,15 @@
 //! The worker's side of the pipe to a warden.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use rustix::process::{Pid, WaitOptions, waitpid};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::sync::Mutex;
 
-use super::descendants::kill_strays;
-use super::{Order, Report, Start};
+use super::{Brood, Order, Report, Start};
 
 /// How to start a warden: the same binary, with words that lead to [`super::warden_main`].
 #[derive(Debug, Clone)]
@@ -32,12 +28,6 @@ pub(crate) enum WardenReport {
     Gone,
 }
 
-/// The wardens of this process, so that what a killed one leaves can be told from a living one's.
-#[derive(Default)]
-pub(crate) struct Wardens {
-    pids: Mutex<BTreeSet<i32>>,
-}
-
 /// A warden that runs.
 pub(crate) struct Warden {
     child: Child,
@@ -46,61 +36,42 @@ pub(crate) struct Warden {
     reports: Lines<BufReader<ChildStdout>>,
 }
 
-impl Wardens {
+impl Warden {
     /// Starts a warden with its program; gives the program's log beside it.
     pub(crate) async fn start(
-        &self,
+        brood: &Brood,
         command: &WardenCommand,
         start: &Start,
-    ) -> io::Result<(Warden, ChildStderr)> {
-        let mut pids = self.pids.lock().await;
-        let mut child = Command::new(&command.program)
-            .args(&command.words)
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+    ) -> io::Result<(Self, ChildStderr)> {
+        let mut warden = Command::new(&command.program);
+        warden.args(&command.words).env_clear();
+        warden.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (mut child, pid) = brood.start(&mut warden).await?;
         let missing = || io::Error::other("the warden's pipes were asked for");
-        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).ok_or_else(missing)?;
-        pids.insert(pid);
-        drop(pids);
         let mut orders = child.stdin.take().ok_or_else(missing)?;
         let reports = BufReader::new(child.stdout.take().ok_or_else(missing)?).lines();
         let log = child.stderr.take().ok_or_else(missing)?;
         let mut line = serde_json::to_vec(start)?;
         line.push(b'\n');
         orders.write_all(&line).await?;
-        Ok((Warden { child, pid, orders, reports }, log))
+        Ok((Self { child, pid, orders, reports }, log))
     }
 
     /// Ends the warden process and, where it did not say that its tree is empty, everything that was below
-    /// it: this process is a subreaper too and inherits what a killed warden leaves.
-    #[expect(clippy::disallowed_methods, reason = "waits for real processes")]
-    pub(crate) async fn end(&self, mut warden: Warden, empty: bool) {
-        drop(warden.orders);
+    /// it, which this process has inherited.
+    pub(crate) async fn end(mut self, brood: &Brood, empty: bool) {
+        drop(self.orders);
         if !empty {
-            let _ = warden.child.start_kill();
+            // Gone already is as good.
+            let _ = self.child.start_kill();
         }
-        let _ = warden.child.wait().await;
-        self.pids.lock().await.remove(&warden.pid);
-        while !empty && self.kill_strays().await {
-            tokio::time::sleep(Duration::from_millis(2)).await;
+        let _ = self.child.wait().await;
+        brood.forget(self.pid).await;
+        if !empty {
+            brood.kill_strays().await;
         }
     }
 
-    /// One round; whether anything was left.
-    async fn kill_strays(&self) -> bool {
-        let pids = self.pids.lock().await;
-        let strays = kill_strays(rustix::process::getpid().as_raw_nonzero().get(), &pids);
-        for stray in strays.iter().filter_map(|pid| Pid::from_raw(*pid)) {
-            let _ = waitpid(Some(stray), WaitOptions::NOHANG);
-        }
-        !strays.is_empty()
-    }
-}
-
-impl Warden {
     /// Sends an order. A warden that has gone is noticed when it is read.
     pub(crate) async fn order(&mut self, order: Order) {
         if let Ok(mut line) = serde_json::to_vec(&order) {

@@ -5,6 +5,7 @@
 //! is killed; after the program's own exit whatever is left is killed; it says `empty` only when nothing of
 //! the program runs any more. Does not know jobs, stores or time limits: the worker does.
 
+mod brood;
 mod client;
 mod descendants;
 mod program;
@@ -13,8 +14,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use brood::Brood;
 pub use client::WardenCommand;
-pub(crate) use client::{Warden, WardenReport, Wardens};
+pub(crate) use client::{Warden, WardenReport};
 pub use descendants::{descendants, kill_descendants};
 pub use program::warden_main;
 

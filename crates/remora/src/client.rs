@@ -1,0 +1,211 @@
+//! A client of a data folder's owner.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use coordination::{Coordination, CoordinationReads, CoordinationRoom, Wake};
+use durable::{
+    CancelRequested, Durable, DurableReads, DurableRoom, JobView, RequestCancel, Retried, Retry, Submit,
+    Submitted,
+};
+use protocol::{Fault, Guard, JobId, JobSpec, Reason, Step, Violation};
+use runtime::{Caller, Runtime};
+use thiserror::Error;
+use tokio::sync::broadcast;
+use wire::client::{ClientOptions, ConnectError, ControlClient, CoordinationClient, DurableClient};
+
+/// Looked at anyway after this time: wake-ups are hints.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Why a request was not done.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// A field is wrong.
+    #[error(transparent)]
+    Invalid(#[from] Violation),
+    /// The store gave no answer.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// There is no such job.
+    #[error("there is no job {0}")]
+    NoSuchJob(JobId),
+    /// The action was refused.
+    #[error("refused: {0}")]
+    Refused(Guard),
+    /// The row was set aside.
+    #[error("set aside: {0}")]
+    SetAside(Reason),
+    /// The owner refused.
+    #[error("{0}")]
+    Owner(String),
+}
+
+/// A connection to the owner of a data folder.
+#[derive(Clone)]
+pub struct Client {
+    durable: Arc<DurableClient>,
+    coordination: Arc<CoordinationClient>,
+    control: ControlClient,
+    runtime: Runtime,
+    caller: Caller,
+}
+
+fn one<T>(answers: Vec<protocol::Stamped<T>>, job: JobId) -> Result<T, ClientError> {
+    match answers.into_iter().next().map(|answer| answer.step) {
+        Some(Step::Taken(effect)) => Ok(effect),
+        Some(Step::Refused(Guard::JobExists)) => Err(ClientError::NoSuchJob(job)),
+        Some(Step::Refused(guard)) => Err(ClientError::Refused(guard)),
+        Some(Step::SetAside(reason)) => Err(ClientError::SetAside(reason)),
+        None => Err(Fault::new(protocol::FaultKind::Corrupt, "read the answer to one job").into()),
+    }
+}
+
+impl Client {
+    /// Connects to the folder's owner.
+    ///
+    /// # Errors
+    /// When there is none, or it is of another version.
+    pub async fn connect(folder: impl Into<PathBuf>, who: &str) -> Result<Self, ConnectError> {
+        let options = ClientOptions::new(folder, who);
+        let runtime = Runtime::system();
+        let (durable, coordination, control) = tokio::join!(
+            DurableClient::connect(options.clone()),
+            CoordinationClient::connect(options.clone()),
+            ControlClient::connect(options),
+        );
+        Ok(Self {
+            durable: Arc::new(durable?),
+            coordination: Arc::new(coordination?),
+            control: control?,
+            caller: Caller::new(runtime.new_actor_id()),
+            runtime,
+        })
+    }
+
+    /// The durable room.
+    #[must_use]
+    pub fn durable(&self) -> Arc<dyn DurableRoom> {
+        Arc::clone(&self.durable) as Arc<dyn DurableRoom>
+    }
+
+    /// The coordination room.
+    #[must_use]
+    pub fn coordination(&self) -> Arc<dyn CoordinationRoom> {
+        Arc::clone(&self.coordination) as Arc<dyn CoordinationRoom>
+    }
+
+    /// Ends when the owner has closed the connection.
+    pub async fn closed(&self) {
+        self.durable.closed().await;
+    }
+
+    /// Asks the owner something that is no room's business.
+    ///
+    /// # Errors
+    /// When it refuses or gives no answer.
+    pub async fn ask_owner(&self, request: &str) -> Result<String, ClientError> {
+        self.control.ask(request).await?.map_err(ClientError::Owner)
+    }
+
+    /// Accepts one job.
+    ///
+    /// # Errors
+    /// When a field is wrong, the idempotency key stands for another request, or the store is away.
+    pub async fn submit(&self, spec: JobSpec) -> Result<Submitted, ClientError> {
+        spec.validate()?;
+        let job = self.runtime.new_job_id();
+        let sent = self.caller.send();
+        let submit = Submit { job, spec, retry_of: None };
+        let submitted = one(self.durable.submit(&sent.origin, &[submit]).await?, job)?;
+        self.nudge(submitted.job).await;
+        Ok(submitted)
+    }
+
+    /// Asks for a job's cancel. From the answer on nothing of it will be published.
+    ///
+    /// # Errors
+    /// Refused `cancellable` when it has ended already.
+    pub async fn cancel(&self, job: JobId) -> Result<CancelRequested, ClientError> {
+        let sent = self.caller.send();
+        let cancelled = one(self.durable.request_cancel(&sent.origin, &[RequestCancel { job }]).await?, job)?;
+        self.nudge(job).await;
+        Ok(cancelled)
+    }
+
+    /// Retries a job: due now, or a new job after its end.
+    ///
+    /// # Errors
+    /// Refused when it is under way or has succeeded.
+    pub async fn retry(&self, job: JobId) -> Result<Retried, ClientError> {
+        let sent = self.caller.send();
+        let retry = Retry { job, new_job: self.runtime.new_job_id() };
+        let retried = one(self.durable.retry(&sent.origin, &[retry]).await?, job)?;
+        self.nudge(match retried {
+            Retried::NewJob(new) => new,
+            Retried::DueNow | Retried::Offered => job,
+        })
+        .await;
+        Ok(retried)
+    }
+
+    async fn nudge(&self, job: JobId) {
+        // A hint: the agents look anyway.
+        let _ = self.coordination.nudge(&[job]).await;
+    }
+
+    /// Calls `look` with the job now and whenever something of it may have changed, until it says to end.
+    ///
+    /// # Errors
+    /// When there is no such job or the store is away.
+    pub async fn watch<T>(
+        &self,
+        job: JobId,
+        mut look: impl FnMut(&JobView, Option<coordination::LiveProgress>) -> Option<T>,
+    ) -> Result<T, ClientError> {
+        use durable::Listing;
+        let mut wakes = self.coordination.wakes();
+        loop {
+            let view = self.durable.job(job).await?.ok_or(ClientError::NoSuchJob(job))?;
+            let live =
+                self.coordination.progress(&[job]).await.ok().and_then(|mut live| live.pop().flatten());
+            if let Some(end) = look(&view, live) {
+                return Ok(end);
+            }
+            let woken = async {
+                loop {
+                    match wakes.recv().await {
+                        Ok(Wake::Nudged(jobs)) if jobs.contains(&job) => return,
+                        Ok(Wake::Progress(changed) | Wake::CancelNotice(changed)) if changed == job => return,
+                        Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+                        Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
+                    }
+                }
+            };
+            // Either way the next look tells.
+            let _ = tokio::time::timeout(LOOK, woken).await;
+        }
+    }
+
+    /// The pool's row.
+    ///
+    /// # Errors
+    /// When the store is away.
+    pub async fn pool(&self) -> Result<durable::PoolRow, ClientError> {
+        Ok(self.durable.pool().await?)
+    }
+
+    /// The number of the next request, for requests made on the rooms directly.
+    #[must_use]
+    pub fn send(&self) -> runtime::Sent {
+        self.caller.send()
+    }
+
+    /// Workers as they registered.
+    ///
+    /// # Errors
+    /// When coordination is away.
+    pub async fn workers(&self) -> Result<Vec<coordination::WorkerView>, ClientError> {
+        Ok(self.coordination.workers().await?)
+    }
+}

@@ -1,0 +1,181 @@
+//! Events to files: one JSON object a line, in segments of which the newest are kept.
+//!
+//! Promises: recording never waits and never fails the recorder; what cannot be taken is counted, and the
+//! count is written when there is room again. Protocol §6 says what an event carries.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use protocol::{Event, EventSink};
+
+const QUEUE: usize = 65_536;
+const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
+const SEGMENTS: u64 = 4;
+const FLUSH: Duration = Duration::from_millis(100);
+
+/// Writes events to `<folder>/<name>-<n>.jsonl`; the newest four segments of 64 MiB are kept.
+pub struct FileEvents {
+    sender: Mutex<Option<SyncSender<Event>>>,
+    dropped: Arc<AtomicU64>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl FileEvents {
+    /// Starts a writer.
+    ///
+    /// # Errors
+    /// When the folder or the first file cannot be made.
+    pub fn start(folder: &Path, name: &str) -> io::Result<Arc<Self>> {
+        fs::create_dir_all(folder)?;
+        let segments = Segments::open(folder.to_owned(), name.to_owned())?;
+        let (sender, receiver) = sync_channel(QUEUE);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&dropped);
+        let writer = thread::Builder::new()
+            .name("remora-events".to_owned())
+            .spawn(move || write_all(&receiver, segments, &counted))?;
+        Ok(Arc::new(Self { sender: Mutex::new(Some(sender)), dropped, writer: Mutex::new(Some(writer)) }))
+    }
+
+    /// Events that were not recorded because the writer was behind or the disk was full.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Writes what is under way and stops recording.
+    pub fn finish(&self) {
+        drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(writer) = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // A writer that panicked has nothing more to write.
+            let _ = writer.join();
+        }
+    }
+}
+
+impl EventSink for FileEvents {
+    fn record(&self, event: Event) {
+        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        if sender.as_ref().is_none_or(|sender| sender.try_send(event).is_err()) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+struct Segments {
+    folder: PathBuf,
+    name: String,
+    number: u64,
+    written: u64,
+    file: BufWriter<File>,
+}
+
+impl Segments {
+    fn open(folder: PathBuf, name: String) -> io::Result<Self> {
+        let number = next_number(&folder, &name);
+        let file = BufWriter::new(File::create(path(&folder, &name, number))?);
+        let segments = Self { folder, name, number, written: 0, file };
+        segments.forget_old();
+        Ok(segments)
+    }
+
+    fn forget_old(&self) {
+        if let Some(old) = self.number.checked_sub(SEGMENTS) {
+            // Gone already is as good.
+            let _ = fs::remove_file(path(&self.folder, &self.name, old));
+        }
+    }
+
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.written >= SEGMENT_BYTES {
+            self.file.flush()?;
+            self.number += 1;
+            self.written = 0;
+            self.file = BufWriter::new(File::create(path(&self.folder, &self.name, self.number))?);
+            self.forget_old();
+        }
+        self.written += u64::try_from(line.len()).unwrap_or(0);
+        self.file.write_all(line)
+    }
+}
+
+fn path(folder: &Path, name: &str, number: u64) -> PathBuf {
+    folder.join(format!("{name}-{number:06}.jsonl"))
+}
+
+fn next_number(folder: &Path, name: &str) -> u64 {
+    let numbers = fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
+        let file = entry.file_name().into_string().ok()?;
+        file.strip_prefix(name)?.strip_prefix('-')?.strip_suffix(".jsonl")?.parse::<u64>().ok()
+    });
+    numbers.max().map_or(0, |last| last + 1)
+}
+
+fn write_all(receiver: &Receiver<Event>, mut segments: Segments, dropped: &AtomicU64) {
+    loop {
+        match receiver.recv_timeout(FLUSH) {
+            Ok(event) => {
+                let Ok(mut line) = serde_json::to_vec(&event) else { continue };
+                line.push(b'\n');
+                if segments.write(&line).is_err() {
+                    dropped.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                // A full disk loses events, never work.
+                let _ = segments.file.flush();
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let _ = segments.file.flush();
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::{Action, ActorId, Detail, Outcome, Room};
+
+    fn event(order: u64) -> Event {
+        Event {
+            room: Room::Durable,
+            epoch: 0,
+            order,
+            action: Action::AcceptSuccess,
+            outcome: Outcome::Taken,
+            job: None,
+            token: None,
+            attempt: None,
+            actor: ActorId(1),
+            sequence: order,
+            sent_after: 0,
+            answered_before: None,
+            detail: Detail::default(),
+            judged: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_recorded_is_in_the_file_and_a_new_start_takes_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let events = FileEvents::start(folder.path(), "owner").unwrap();
+            (0..3).for_each(|order| events.record(event(order)));
+            events.finish();
+            events.record(event(9));
+            assert_eq!(events.dropped(), 1);
+        }
+        let text = fs::read_to_string(path(folder.path(), "owner", 1)).unwrap();
+        let orders: Vec<u64> =
+            text.lines().map(|line| serde_json::from_str::<Event>(line).unwrap().order).collect();
+        assert_eq!(orders, [0, 1, 2]);
+    }
+}

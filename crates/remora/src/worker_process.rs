@@ -1,0 +1,300 @@
+//! A worker as a process of its own, over the local socket of a data folder's owner.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::Duration;
+
+use protocol::{EventSink, Incarnation, NoEvents};
+use runtime::Runtime;
+use rustix::process::{getppid, setsid};
+use target::file::FileTarget;
+use thiserror::Error;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+use wire::client::{ClientOptions, ConnectError, CoordinationClient, DurableClient};
+use worker::warden::WardenCommand;
+use worker::{
+    Executor, Handler, ProcessExecutor, ProcessOptions, Rooms, Worker, WorkerError, WorkerOptions,
+    WorkerParts,
+};
+
+use crate::folder::DataFolder;
+use crate::job::{Job, Typed};
+use crate::recording::FileEvents;
+
+/// The word that makes this binary a warden.
+pub const WARDEN_WORD: &str = "__remora-warden";
+/// How often an owned worker looks whether its owner is still there.
+const OWNER_LOOK: Duration = Duration::from_millis(200);
+
+/// Turns the process into a warden when it was started as one. To be called first in `main` of every
+/// program that runs a [`WorkerProcess`].
+pub fn init() {
+    if std::env::args_os().nth(1).is_some_and(|word| word == WARDEN_WORD) {
+        let code = worker::warden::warden_main();
+        std::process::exit(i32::from(code != ExitCode::SUCCESS));
+    }
+}
+
+/// Why a worker process ended or did not start.
+#[derive(Debug, Error)]
+pub enum WorkerProcessError {
+    /// There is no owner to work for.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The worker itself.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The system refused something.
+    #[error("cannot {doing}")]
+    System {
+        /// What.
+        doing: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// A second signal asked to leave at once.
+    #[error("left at the second signal; what ran goes on elsewhere from its last checkpoint")]
+    LeftAtOnce,
+    /// The owner is gone, and with it this worker's reason to be.
+    #[error("the owner of the data folder is gone")]
+    OwnerGone,
+}
+
+fn system(doing: &'static str) -> impl Fn(io::Error) -> WorkerProcessError {
+    move |source| WorkerProcessError::System { doing, source }
+}
+
+/// A worker process, being set up.
+pub struct WorkerProcess {
+    folder: DataFolder,
+    name: Option<String>,
+    slots: u32,
+    queues: Option<Vec<String>>,
+    kinds: Vec<String>,
+    handlers: Vec<Arc<dyn Handler>>,
+    programs: bool,
+    owned: bool,
+    events: bool,
+    helper: Option<PathBuf>,
+}
+
+impl WorkerProcess {
+    /// A worker of one slot for the owner of this data folder. It runs programs, unless told otherwise, and
+    /// the jobs added.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: DataFolder::new(folder),
+            name: None,
+            slots: 1,
+            queues: None,
+            kinds: Vec::new(),
+            handlers: Vec::new(),
+            programs: true,
+            owned: false,
+            events: true,
+            helper: None,
+        }
+    }
+
+    /// Its name; the host's name and the process id unless said.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Places to run: 1 to 10,000.
+    #[must_use]
+    pub fn slots(mut self, slots: u32) -> Self {
+        self.slots = slots;
+        self
+    }
+
+    /// The queues it serves; all unless said.
+    #[must_use]
+    pub fn queues(mut self, queues: Vec<String>) -> Self {
+        self.queues = Some(queues);
+        self
+    }
+
+    /// Kinds of programs it serves beside `exec`.
+    #[must_use]
+    pub fn kinds(mut self, kinds: Vec<String>) -> Self {
+        self.kinds = kinds;
+        self
+    }
+
+    /// Serves a job.
+    #[must_use]
+    pub fn job<J: Job>(mut self, job: J) -> Self {
+        self.handlers.push(Arc::new(Typed(job)));
+        self
+    }
+
+    /// Runs no programs, only the jobs added.
+    #[must_use]
+    pub fn without_programs(mut self) -> Self {
+        self.programs = false;
+        self
+    }
+
+    /// Ends at once when the process that started it is gone, and takes a session of its own.
+    #[must_use]
+    pub fn owned(mut self) -> Self {
+        self.owned = true;
+        self
+    }
+
+    /// Records no events of its own.
+    #[must_use]
+    pub fn without_events(mut self) -> Self {
+        self.events = false;
+        self
+    }
+
+    /// The `remora` binary that programs find on their PATH; this binary unless said.
+    #[must_use]
+    pub fn helper(mut self, helper: impl Into<PathBuf>) -> Self {
+        self.helper = Some(helper.into());
+        self
+    }
+
+    /// Runs until it is told to drain (SIGTERM or SIGINT) and everything has ended.
+    ///
+    /// # Errors
+    /// When it cannot start, is told to leave at once, or its owner is gone.
+    pub fn run(self) -> Result<(), WorkerProcessError> {
+        let parent = getppid();
+        if self.owned {
+            // Already leading a session is as good.
+            let _ = setsid();
+        }
+        let owned = self.owned;
+        let main =
+            Builder::new_multi_thread().enable_all().build().map_err(system("start the async runtime"))?;
+        let keeping =
+            Builder::new_current_thread().enable_all().build().map_err(system("start the async runtime"))?;
+        let limit_ms = Arc::new(AtomicU64::new(5_000));
+        let options = self.options();
+        let keeper_rooms = keeping.block_on(self.connect(&options.name, &limit_ms))?;
+        let rooms = main.block_on(self.connect(&options.name, &limit_ms))?;
+        let events = self.start_events(options.incarnation);
+        let worker = Worker::new(WorkerParts {
+            programs: self.executor()?,
+            handlers: self.handlers,
+            options,
+            rooms,
+            keeper_rooms,
+            coordination_limit_ms: limit_ms,
+            runtime: Runtime::system(),
+            events: events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>),
+        })?;
+        let keeper = worker.keeper();
+        let keeper = thread::Builder::new()
+            .name("remora-keeper".to_owned())
+            .spawn(move || keeping.block_on(keeper))
+            .map_err(WorkerError::Keeper)?;
+        let drain = worker.drain_handle();
+        let result = main.block_on(async {
+            tokio::select! {
+                () = worker.run() => Ok(()),
+                ended = obey_signals(drain) => ended,
+                ended = watch_owner(parent, owned) => Err(ended),
+            }
+        });
+        if result.is_ok() {
+            // It ends by itself once the worker has.
+            let _ = keeper.join();
+        }
+        if let Some(events) = events {
+            events.finish();
+        }
+        main.shutdown_background();
+        result
+    }
+
+    fn options(&self) -> WorkerOptions {
+        let incarnation = Incarnation(Runtime::system().new_actor_id().0);
+        let name = self.name.clone().unwrap_or_else(|| format!("worker-{}", std::process::id()));
+        let mut options = WorkerOptions::new(name, incarnation, self.folder.work());
+        options.slots = self.slots;
+        options.queues.clone_from(&self.queues);
+        options.kinds.extend(self.kinds.iter().cloned());
+        options
+    }
+
+    async fn connect(&self, name: &str, limit_ms: &Arc<AtomicU64>) -> Result<Rooms, ConnectError> {
+        let options = ClientOptions::new(self.folder.root(), name);
+        let durable = DurableClient::connect(options.clone()).await?;
+        let coordination = CoordinationClient::connect(options.with_time_limit(Arc::clone(limit_ms))).await?;
+        let target = FileTarget::new(self.folder.target());
+        Ok(Rooms {
+            durable: Arc::new(durable),
+            coordination: Arc::new(coordination),
+            target: Arc::new(target),
+        })
+    }
+
+    fn start_events(&self, incarnation: Incarnation) -> Option<Arc<FileEvents>> {
+        if !self.events {
+            return None;
+        }
+        match FileEvents::start(&self.folder.events(), &format!("worker-{incarnation}")) {
+            Ok(events) => Some(events),
+            Err(error) => {
+                tracing::warn!(%error, "cannot record events; going on without");
+                None
+            }
+        }
+    }
+
+    fn executor(&self) -> Result<Option<Arc<dyn Executor>>, WorkerProcessError> {
+        if !self.programs {
+            return Ok(None);
+        }
+        let own = std::env::current_exe().map_err(system("find this program's own file"))?;
+        let warden = WardenCommand {
+            // The file may be replaced while this process lives; its own image is always the right one.
+            program: PathBuf::from("/proc/self/exe"),
+            words: vec![OsString::from(WARDEN_WORD)],
+        };
+        let helper = self.helper.clone().unwrap_or(own);
+        let executor =
+            ProcessExecutor::new(ProcessOptions { warden, helper }).map_err(system("become a subreaper"))?;
+        Ok(Some(Arc::new(executor)))
+    }
+}
+
+/// The first signal drains, the second leaves at once.
+async fn obey_signals(drain: impl Fn()) -> Result<(), WorkerProcessError> {
+    let mut term = signal(SignalKind::terminate()).map_err(system("listen to SIGTERM"))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(system("listen to SIGINT"))?;
+    for round in 0..2 {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        if round == 0 {
+            tracing::info!("draining: no new jobs; what runs gets notice");
+            drain();
+        }
+    }
+    Err(WorkerProcessError::LeftAtOnce)
+}
+
+async fn watch_owner(parent: Option<rustix::process::Pid>, owned: bool) -> WorkerProcessError {
+    if !owned {
+        return std::future::pending().await;
+    }
+    while getppid() == parent {
+        tokio::time::sleep(OWNER_LOOK).await;
+    }
+    WorkerProcessError::OwnerGone
+}

@@ -1,0 +1,18 @@
+//! The owner of a data folder (protocol §7): holds the durable and the coordination room, hosts the agents,
+//! serves both rooms over a local socket, and keeps worker processes running.
+//!
+//! Promises: one owner a folder, by a lock that ends with the process; a dead worker is started again at
+//! once, as a new incarnation; when the owner ends, its workers and their programs do, too. Decides nothing
+//! about jobs: the rooms, the agents and the workers do.
+
+mod control;
+mod lock;
+mod offline;
+mod owner;
+mod supervisor;
+
+pub use control::{OwnerInfo, OwnerRequest, WorkerProcessInfo};
+pub use lock::{FolderLock, LockError};
+pub use offline::{OfflineError, OfflineWrite, read_only};
+pub use owner::{Owner, OwnerError, OwnerOptions};
+pub use supervisor::{SupervisorOptions, WORKER_WORD};
