@@ -5,6 +5,8 @@
 //! request names its epoch and can be sent again. Does not know that other rooms exist.
 //! The spec speaks of it as `coordinationVars`; protocol §1 and §2 (rules 5 to 9) say what is here.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod port;

@@ -77,14 +77,19 @@ impl Owner {
         Self::start_with(ServerOptions::default()).await
     }
 
-    pub(super) async fn start_with(options: ServerOptions) -> Self {
+    /// An owner of this room, which does not serve yet.
+    pub(super) fn of(room: MemoryRoom) -> Self {
         let durable = FakeDurable { held: watch::Sender::new(false), calls: AtomicU64::new(0) };
-        let mut owner = Self {
+        Self {
             durable: Arc::new(durable),
-            coordination: Arc::new(MemoryRoom::default()),
+            coordination: Arc::new(room),
             folder: tempfile::tempdir().unwrap(),
             server: None,
-        };
+        }
+    }
+
+    pub(super) async fn start_with(options: ServerOptions) -> Self {
+        let mut owner = Self::of(MemoryRoom::default());
         owner.coordination.install_epoch(1).await.unwrap();
         let config = PoolConfig { revision: 1, global_limit: 1_000, lease_ms: 15_000, paused: vec![] };
         owner.coordination.configure(&at(0), &config).await.unwrap();

@@ -1,5 +1,6 @@
-//! The wire against fakes and raw sockets. That it is an adapter, the rooms' conformance suites say.
+//! The wire against the rooms' conformance suites, fakes and raw sockets.
 
+mod coordination;
 mod fake;
 mod faults;
 mod load;
