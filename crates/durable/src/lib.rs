@@ -5,6 +5,8 @@
 //! know that other rooms exist: what was read elsewhere comes in as an argument.
 //! The spec speaks of it as `durableVars`; protocol §1 says which actions are here.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod port;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
