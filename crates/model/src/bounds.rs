@@ -99,7 +99,8 @@ impl Named {
     }
 }
 
-fn parse(text: &str) -> Result<Vec<Named>, BadBounds> {
+/// Reads a file of bounds.
+pub(crate) fn parse(text: &str) -> Result<Vec<Named>, BadBounds> {
     let mut sections: Vec<(String, BTreeMap<&str, &str>)> = Vec::new();
     for line in text.lines().map(|line| line.split('#').next().unwrap_or("").trim()) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {

@@ -39,6 +39,7 @@ pub struct Explored {
     pub law: Law,
     /// What was found.
     pub report: Report,
+    complete: bool,
     pub(crate) layout: Layout,
     pub(crate) all: Vec<Move>,
     pub(crate) parts: Vec<Part>,
@@ -81,7 +82,8 @@ pub fn explore(law: &Law, most: usize) -> Result<Explored, TooWide> {
         take_in(&mut parts, &harvests);
     }
     report.distinct = count(&parts) as u64;
-    Ok(Explored { law: *law, report, layout, all, parts })
+    let complete = count(&parts) == done.iter().sum();
+    Ok(Explored { law: *law, report, complete, layout, all, parts })
 }
 
 fn count(parts: &[Part]) -> usize {
@@ -163,6 +165,12 @@ pub(crate) fn trace_to(parts: &[Part], all: &[Move], mut at: Id) -> Vec<Move> {
 }
 
 impl Explored {
+    /// Whether every state was expanded: no violation and no limit ended the search early.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
     /// Whether some reachable state is as described; if so, the shortest way to one.
     pub fn reach(&self, is: impl Fn(&State) -> bool) -> Option<Vec<Move>> {
         let mut state = State::initial(&self.law.constants);

@@ -12,6 +12,7 @@ pub mod explore;
 pub mod fairness;
 pub mod graph;
 pub mod liveness;
+pub mod mutants;
 pub mod packed;
 pub mod story;
 mod visited;
