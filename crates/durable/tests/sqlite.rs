@@ -1,1 +1,337 @@
-//! SQLite.
+//! What only SQLite's file can show: kills, damage, strangers' files, reading without owning, many at once.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use protocol::{ActorId, AttemptId, Incarnation, JobId, JobSpec, Origin, Phase, ReservationId, Step, id};
+use remora_durable::sqlite::{OpenError, Options, SqliteReads, SqliteRoom};
+use remora_durable::{
+    AcceptSuccess, AuthorizeAttempt, Document, Durable, DurableReads, JobFilter, Listing, ResultRecord,
+    Submit,
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+const ORIGIN: Origin = Origin { actor: ActorId(1), sequence: 1, sent_after: 0 };
+/// Set in the process that is to be killed.
+const VICTIM: &str = "REMORA_TEST_VICTIM";
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("remora.db");
+    (folder, path)
+}
+
+fn open(path: &Path) -> SqliteRoom {
+    SqliteRoom::open(path, Options::default()).unwrap()
+}
+
+fn submit(number: u64) -> Submit {
+    Submit { job: JobId(id::v7(number, 1)), spec: JobSpec::default(), retry_of: None }
+}
+
+fn claim(number: u64) -> AuthorizeAttempt {
+    AuthorizeAttempt {
+        job: submit(number).job,
+        attempt: AttemptId(id::v7(number, 2)),
+        worker: Incarnation(1),
+        reservation: ReservationId(1),
+        epoch: 1,
+        checkpoint_revision: 0,
+        judged: Vec::new(),
+    }
+}
+
+fn success(number: u64, bytes: u64) -> AcceptSuccess {
+    AcceptSuccess {
+        job: submit(number).job,
+        attempt: claim(number).attempt,
+        token: protocol::Token(1),
+        result: ResultRecord { manifest: Document::empty(), digest: [0; 32], files: 0, bytes },
+    }
+}
+
+async fn counted(reads: &impl Listing) -> u64 {
+    reads.counts().await.unwrap().iter().map(|count| count.jobs).sum()
+}
+
+/// Not a test by itself: the process that the test below kills.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_victim_submits_until_it_is_killed() {
+    let Ok(path) = std::env::var(VICTIM) else { return };
+    let room = Arc::new(open(Path::new(&path)));
+    let tasks = (0..8_u64).map(|task| {
+        let room = Arc::clone(&room);
+        tokio::spawn(async move {
+            for number in (0..).map(|round| round * 8 + task) {
+                room.submit(&ORIGIN, &[submit(number)]).await.unwrap();
+                println!("answered {number}");
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+}
+
+/// Kills a process in the middle of its writes; answers what it had been answered.
+fn kill_in_the_middle(path: &Path) -> Vec<u64> {
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args(["a_victim_submits_until_it_is_killed", "--exact", "--nocapture"])
+        .env(VICTIM, path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(victim.stdout.take().unwrap()).lines();
+    let mut answered = Vec::new();
+    for line in lines.map_while(Result::ok) {
+        answered.extend(line.strip_prefix("answered ").and_then(|number| number.parse::<u64>().ok()));
+        if answered.len() == 300 {
+            victim.kill().unwrap();
+        }
+    }
+    victim.wait().unwrap();
+    assert!(answered.len() >= 300);
+    answered
+}
+
+async fn all_there(reads: &(impl DurableReads + Listing), answered: &[u64]) {
+    let jobs: Vec<_> = answered.iter().map(|number| submit(*number).job).collect();
+    let phases = reads.phases(&jobs).await.unwrap();
+    assert!(phases.iter().all(|read| read.is_some_and(|read| read.phase == Phase::Queued)));
+    let (mut outbox, mut before) = (0, None);
+    loop {
+        let filter = JobFilter { phases: vec![Phase::Queued], before, limit: 1_000, ..JobFilter::default() };
+        let page = reads.list(&filter).await.unwrap();
+        outbox += page.jobs.len();
+        before = page.jobs.last().map(|job| job.job);
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(u64::try_from(outbox).unwrap(), counted(reads).await, "each job is whole");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_answered_write_survives_a_kill_and_is_read_without_an_owner_before_and_after() {
+    let (_folder, path) = place();
+    let answered = kill_in_the_middle(&path);
+    let log = path.with_extension("db-wal");
+    assert!(std::fs::metadata(&log).unwrap().len() > 0, "a killed owner leaves its log");
+    let before = std::fs::read(&path).unwrap();
+    all_there(&SqliteRoom::open_read_only(&path).unwrap(), &answered).await;
+    assert_eq!(std::fs::read(&path).unwrap(), before, "looking changes nothing");
+    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+
+    let room = open(&path);
+    all_there(&room, &answered).await;
+    let again = room.submit(&ORIGIN, &[submit(answered[0])]).await.unwrap();
+    assert!(matches!(&again[0].step, Step::Taken(effect) if !effect.existed));
+    drop(room);
+    all_there(&SqliteRoom::open_read_only(&path).unwrap(), &answered).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_visitor_sees_what_a_living_owner_writes_and_holds_nothing_up() {
+    let (_folder, path) = place();
+    let room = open(&path);
+    let visitor: SqliteReads = SqliteRoom::open_read_only(&path).unwrap();
+    for number in 0..20 {
+        room.submit(&ORIGIN, &[submit(number)]).await.unwrap();
+        assert_eq!(counted(&visitor).await, number + 1);
+    }
+    drop(room);
+    assert_eq!(counted(&visitor).await, 20);
+    let room = open(&path);
+    room.submit(&ORIGIN, &[submit(20)]).await.unwrap();
+    assert_eq!(counted(&visitor).await, 21);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_tasks_write_at_once_and_a_bad_request_takes_no_other_one_with_it() {
+    let (_folder, path) = place();
+    let room = Arc::new(open(&path));
+    let tasks: Vec<_> = (0..64_u64)
+        .map(|task| {
+            let room = Arc::clone(&room);
+            tokio::spawn(async move {
+                for round in 0..8 {
+                    let number = round * 64 + task;
+                    let bad = task % 8 == 0;
+                    room.submit(&ORIGIN, &[submit(number)]).await.unwrap();
+                    let claimed = room.authorize_attempt(&ORIGIN, &[claim(number)]).await.unwrap();
+                    assert!(matches!(claimed[0].step, Step::Taken(_)));
+                    // More bytes than the column holds: found only in the middle of the writes.
+                    let bytes = if bad { u64::MAX } else { 1 };
+                    let done = room.accept_success(&ORIGIN, &[success(number, bytes)]).await.unwrap();
+                    assert_eq!(matches!(done[0].step, Step::SetAside(_)), bad);
+                    assert_eq!(matches!(done[0].step, Step::Taken(_)), !bad);
+                    let phase = room.phases(&[submit(number).job]).await.unwrap()[0].unwrap().phase;
+                    assert_eq!(phase, if bad { Phase::Running } else { Phase::Succeeded });
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let counts = room.counts().await.unwrap();
+    let counts: Vec<_> = counts.iter().map(|count| (count.phase, count.jobs)).collect();
+    assert_eq!(counts, [(Phase::Running, 64), (Phase::Succeeded, 448)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_order_of_arrival_goes_on_after_a_restart() {
+    let (_folder, path) = place();
+    let options = || Options { time: Arc::new(|| protocol::Timestamp(1_000)), ..Options::default() };
+    for number in 0..5 {
+        let room = SqliteRoom::open(&path, options()).unwrap();
+        room.submit(&ORIGIN, &[submit(9 - number)]).await.unwrap();
+        if number == 3 {
+            room.authorize_attempt(&ORIGIN, &[claim(6)]).await.unwrap();
+        }
+    }
+    let room = SqliteRoom::open(&path, options()).unwrap();
+    let jobs: Vec<_> = (0..10).map(|number| submit(number).job).collect();
+    let mut found = room.dispatch_read_jobs(&jobs).await.unwrap();
+    found.sort_by_key(|found| found.position);
+    let order: Vec<_> = found.iter().map(|found| found.job).collect();
+    assert_eq!(order, [9, 8, 7, 5].map(|number| submit(number).job));
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_refused_with_both_lengths() {
+    let (_folder, path) = place();
+    drop(open(&path));
+    let whole = std::fs::read(&path).unwrap();
+    let length = u64::try_from(whole.len()).unwrap();
+    for kept in [whole.len() - 1, whole.len() / 2, 4_096, 100] {
+        std::fs::write(&path, &whole[..kept]).unwrap();
+        let found = u64::try_from(kept).unwrap();
+        for error in [
+            SqliteRoom::open(&path, Options::default()).unwrap_err(),
+            SqliteRoom::open_read_only(&path).unwrap_err(),
+        ] {
+            let OpenError::Truncated { expected_bytes, found_bytes, .. } = &error else {
+                panic!("{error:?}")
+            };
+            assert_eq!((*expected_bytes, *found_bytes), (length, found));
+            let text = error.to_string();
+            assert!(text.contains("remora.db is cut short"), "{text}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap().len(), kept, "it is left as it is");
+    }
+    std::fs::write(&path, &whole[..40]).unwrap();
+    assert!(matches!(
+        SqliteRoom::open(&path, Options::default()),
+        Err(OpenError::Truncated { found_bytes: 40, .. })
+    ));
+    std::fs::write(&path, b"").unwrap();
+    std::fs::write(path.with_extension("db-wal"), b"left over").unwrap();
+    assert!(matches!(
+        SqliteRoom::open(&path, Options::default()),
+        Err(OpenError::Truncated { found_bytes: 0, .. })
+    ));
+}
+
+#[test]
+fn a_file_of_another_kind_is_refused_and_left_as_it_is() {
+    let (_folder, path) = place();
+    std::fs::write(&path, b"# notes\nbuy milk").unwrap();
+    let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
+    assert!(matches!(error, OpenError::NotADatabase { .. }), "{error:?}");
+    assert!(
+        error.to_string().contains(r##"remora.db is not a database: it begins with "# notes"##),
+        "{error}"
+    );
+    assert!(matches!(SqliteRoom::open_read_only(&path), Err(OpenError::NotADatabase { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"# notes\nbuy milk");
+    assert!(!path.with_extension("db-wal").exists());
+}
+
+#[test]
+fn another_programs_database_is_refused_and_left_as_it_is() {
+    let (_folder, path) = place();
+    let other = Connection::open(&path).unwrap();
+    other
+        .execute_batch("CREATE TABLE t (a); PRAGMA application_id = 252006674; PRAGMA user_version = 3")
+        .unwrap();
+    drop(other);
+    let before = std::fs::read(&path).unwrap();
+    let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
+    assert!(error.to_string().ends_with("its application id is 0x0f055112, its schema version 3"), "{error}");
+    assert!(matches!(SqliteRoom::open_read_only(&path), Err(OpenError::Foreign { user_version: 3, .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_newer_releases_schema_is_refused_by_its_number() {
+    let (_folder, path) = place();
+    drop(open(&path));
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 999).unwrap();
+    let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("has schema version 999; this program knows versions up to"),
+        "{error}"
+    );
+    assert!(matches!(SqliteRoom::open_read_only(&path), Err(OpenError::Newer { found: 999, .. })));
+}
+
+#[test]
+fn a_migration_that_was_changed_after_it_was_applied_is_refused_by_name() {
+    let (_folder, path) = place();
+    drop(open(&path));
+    Connection::open(&path).unwrap().execute("UPDATE migration SET checksum = x'00'", []).unwrap();
+    let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
+    assert!(error.to_string().contains("migration 1 (`first`) is not the one that was applied"), "{error}");
+}
+
+#[test]
+fn a_file_belongs_to_one_pool_and_options_are_checked() {
+    let (_folder, path) = place();
+    drop(open(&path));
+    let other = Options { pool: "other".to_owned(), ..Options::default() };
+    let error = SqliteRoom::open(&path, other).unwrap_err();
+    assert!(error.to_string().contains("belongs to the pool `default`, not to `other`"), "{error}");
+    let short = Options { lease_ms: 499, ..Options::default() };
+    assert!(matches!(SqliteRoom::open(&path, short), Err(OpenError::BadOption { .. })));
+}
+
+#[test]
+fn a_store_that_is_not_there_yet_is_said_to_be_missing_and_is_not_made() {
+    let (_folder, path) = place();
+    let error = SqliteRoom::open_read_only(&path).unwrap_err();
+    assert!(matches!(error, OpenError::Missing { .. }), "{error:?}");
+    assert!(!path.exists());
+    let nowhere = path.join("deeper").join("remora.db");
+    assert!(matches!(SqliteRoom::open(&nowhere, Options::default()), Err(OpenError::Refused { .. })));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_statement_comes_a_terminal_row_never_changes_and_a_token_never_falls() {
+    let (_folder, path) = place();
+    let room = open(&path);
+    room.submit(&ORIGIN, &[submit(1), submit(2)]).await.unwrap();
+    room.authorize_attempt(&ORIGIN, &[claim(1), claim(2)]).await.unwrap();
+    room.accept_success(&ORIGIN, &[success(1, 1)]).await.unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let change = |sql: &str| connection.execute(sql, []).unwrap_err().to_string();
+    assert_eq!(change("UPDATE job SET losses = 1 WHERE phase = 'succeeded'"), "a terminal job never changes");
+    assert_eq!(change("UPDATE job SET token = 0 WHERE phase = 'running'"), "a fencing token never falls");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_file_is_unreachable_and_works_again_when_the_lock_is_gone() {
+    let (_folder, path) = place();
+    let room = open(&path);
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let fault = room.submit(&ORIGIN, &[submit(1)]).await.unwrap_err();
+    assert_eq!(fault.kind, protocol::FaultKind::Unreachable);
+    assert!(fault.to_string().contains("submit jobs: another process is writing to"), "{fault}");
+    connection.execute_batch("ROLLBACK").unwrap();
+    assert!(matches!(room.submit(&ORIGIN, &[submit(1)]).await.unwrap()[0].step, Step::Taken(_)));
+}

@@ -5,7 +5,8 @@
 //! law's variables say. Where the room knows more than the law (a repeat is answered as the first time), the walk
 //! expects that answer and no change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use protocol::machine::{
     Attempt, AttemptState, Constants, Job, Law, Module, Move, StageState, State, Wants, Worker,
@@ -58,7 +59,7 @@ impl Dice {
 }
 
 struct Walk {
-    world: World,
+    world: Arc<World>,
     law: Law,
     state: State,
     dice: Dice,
@@ -66,10 +67,12 @@ struct Walk {
     ids: BTreeMap<(u16, u16), AttemptId>,
     /// Which action ended an attempt: the same one again is a repeat.
     ended: BTreeMap<AttemptId, Action>,
+    /// Actions that were taken.
+    taken: BTreeSet<Action>,
 }
 
 impl Walk {
-    async fn begin(world: World, seed: u64) -> Self {
+    async fn begin(world: Arc<World>, seed: u64) -> Self {
         let mut jobs = Vec::new();
         for _ in 0..BOUNDS.jobs {
             jobs.push(
@@ -78,7 +81,16 @@ impl Walk {
         }
         let law = Law::of(Module::TwoStores, BOUNDS);
         let state = State::initial(&BOUNDS);
-        Self { world, law, state, dice: Dice(seed), jobs, ids: BTreeMap::new(), ended: BTreeMap::new() }
+        Self {
+            world,
+            law,
+            state,
+            dice: Dice(seed),
+            jobs,
+            ids: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            taken: BTreeSet::new(),
+        }
     }
 
     fn job(&self, job: Job) -> JobId {
@@ -109,19 +121,19 @@ impl Walk {
                 row.attempt_progress = (row.attempt_progress + 1).min(BOUNDS.max_progress - 1);
                 Move::PersistCheckpoint(of)
             }
-            5 => {
+            5 if self.dice.below(4) == 0 => {
                 self.state[of].pending_outcome = Some(Wants::Success);
                 self.state[of].stage_state = StageState::Complete;
                 Move::AcceptSuccess(of)
             }
-            6 => {
+            5 | 6 => {
                 self.state[of].pending_outcome = Some(Wants::Failure);
                 Move::AcceptFailure(of)
             }
             7 => Move::ReapLostAttempt(of),
             8 => Move::ScheduleRetry(job),
             9 => Move::InvalidateCheckpoint(job),
-            _ if self.dice.below(3) > 0 => Move::ScheduleRetry(job),
+            _ if self.dice.below(4) > 0 => Move::ScheduleRetry(job),
             _ if self.state[job].phase == Phase::Cancelling => Move::FinalizeCancel(job),
             _ => Move::RequestCancel(job),
         }
@@ -202,6 +214,7 @@ impl Walk {
         };
         assert_eq!(answer, expected, "{step} in {:?}", self.state);
         if allowed.is_ok() {
+            self.taken.insert(step.action());
             step.apply(&self.law, &mut self.state);
             if let Move::AcceptSuccess(of) | Move::AcceptFailure(of) | Move::ReapLostAttempt(of) = step {
                 self.ended.insert(self.ids[&(of.job.0, of.token)], step.action());
@@ -232,11 +245,21 @@ impl Walk {
     }
 }
 
+/// Walks with new jobs until they have ended, several times over.
 async fn walk(world: World, seed: u64) {
-    let mut walk = Walk::begin(world, seed).await;
-    for _ in 0..150 {
-        walk.step().await;
+    let world = Arc::new(world);
+    let mut taken = BTreeSet::new();
+    for round in 0..6 {
+        let mut walk = Walk::begin(Arc::clone(&world), seed + round).await;
+        for _ in 0..150 {
+            walk.step().await;
+            if walk.state.jobs.iter().all(|row| row.phase.is_terminal()) {
+                break;
+            }
+        }
+        taken.append(&mut walk.taken);
     }
+    assert_eq!(taken.len(), 9, "every durable action but RejectOutcome was taken: {taken:?}");
 }
 
 pub async fn a_walk_of_the_room_is_a_walk_of_the_law(world: World) {

@@ -20,6 +20,8 @@ mod reads;
 mod room;
 mod section;
 mod session;
+#[cfg(test)]
+mod tests;
 mod trouble;
 mod work;
 mod writer;
