@@ -1,0 +1,314 @@
+//! What people can type.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use protocol::{JobId, Phase, Timestamp, UserProgress};
+
+use crate::parse;
+use crate::printer::Output;
+
+/// Long jobs whose results are published once.
+#[derive(Debug, Parser)]
+#[command(name = "remora", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cancelled, 4 no such job or result, 5 refused, 130 left."
+)]
+pub(crate) struct Arguments {
+    /// The data folder.
+    #[arg(long, global = true, env = "REMORA_DIR", default_value = "./.remora", value_hint = ValueHint::DirPath)]
+    pub(crate) dir: PathBuf,
+    /// The form of data on standard output.
+    #[arg(long, short, global = true, value_enum, default_value_t = Output::Table)]
+    pub(crate) output: Output,
+    /// Say more of what happens inside (twice: much more).
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run a program as a job, watch it, and print where its result is.
+    Run(RunArgs),
+    /// Own the data folder: keep workers running until told to stop.
+    Dev(DevArgs),
+    /// Work for the owner of a data folder, from a process of your own.
+    Worker(WorkerArgs),
+    /// Submit a job and print its id.
+    Submit(SubmitArgs),
+    /// List jobs, newest first.
+    List(ListArgs),
+    /// Show a job with its attempts.
+    Show(JobArg),
+    /// Watch a job until it ends.
+    Watch(JobArg),
+    /// Print the log of a job's last attempt, or of another one.
+    Logs(LogsArgs),
+    /// Cancel jobs: nothing of them will be published.
+    Cancel(JobsArg),
+    /// Retry jobs: waiting ones at once, ended ones as new jobs.
+    Retry(JobsArg),
+    /// List the files of a job's result, print one, or print where the result lies.
+    Result(ResultArgs),
+    /// List workers with their process ids and attempts.
+    Workers,
+    /// List, pause and resume queues.
+    Queues(QueuesArgs),
+    /// Show or change limits.
+    Limits(LimitsArgs),
+    /// See jobs survive a killed worker, a frozen one, and the loss of coordination.
+    Demo(DemoArgs),
+    /// For programs that run as jobs: talk to the worker.
+    Attempt(AttemptArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+}
+
+/// What a job asks for.
+#[derive(Debug, Args)]
+pub(crate) struct JobOptions {
+    /// The kind of work; `exec` for programs unless said.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// The queue.
+    #[arg(long, default_value = "default")]
+    pub(crate) queue: String,
+    /// From 1 (first) to 4.
+    #[arg(long, default_value_t = 2)]
+    pub(crate) priority: u8,
+    /// Not before this time, such as 2026-12-24T18:00:00Z.
+    #[arg(long, value_parser = parse::moment, conflicts_with = "wait")]
+    pub(crate) at: Option<Timestamp>,
+    /// Not before this long from now, such as 10m.
+    #[arg(long = "in", value_parser = parse::duration, allow_hyphen_values = true, id = "wait")]
+    pub(crate) wait: Option<Duration>,
+    /// How many attempts it may have: 1 to 32767 [default: 25, for `run` 3].
+    #[arg(long, allow_hyphen_values = true)]
+    pub(crate) max_attempts: Option<u32>,
+    /// How long one attempt may take; no limit unless said.
+    #[arg(long, value_parser = parse::positive_duration, allow_hyphen_values = true)]
+    pub(crate) timeout: Option<Duration>,
+    /// The widest delay after the first failure; it doubles with each.
+    #[arg(long, value_parser = parse::duration, allow_hyphen_values = true, default_value = "2s")]
+    pub(crate) retry_base: Duration,
+    /// The widest delay after any failure.
+    #[arg(long, value_parser = parse::duration, allow_hyphen_values = true, default_value = "5m")]
+    pub(crate) retry_cap: Duration,
+    /// The same key and the same request give the same job back.
+    #[arg(long)]
+    pub(crate) idempotency_key: Option<String>,
+    /// Sets a variable for the program. May be given often.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse::variable)]
+    pub(crate) env: Vec<(String, String)>,
+    /// The program's working folder [default: this one].
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The job's args as JSON; `-` reads them from standard input.
+    #[arg(long, visible_alias = "args", value_name = "JSON", allow_hyphen_values = true)]
+    pub(crate) arg: Option<String>,
+    /// The program and its words.
+    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) job: JobOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SubmitArgs {
+    #[command(flatten)]
+    pub(crate) job: JobOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct DevArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<DevAction>,
+    /// Worker processes.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) workers: u32,
+    /// Jobs that each worker runs at once.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) slots: u32,
+    /// The lease length: a lost worker is noticed after this time [default: what the folder has, 15s at first].
+    #[arg(long, value_parser = parse::positive_duration)]
+    pub(crate) lease: Option<Duration>,
+    /// Further kinds that the workers serve.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+    /// Record no events.
+    #[arg(long)]
+    pub(crate) no_events: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DevAction {
+    /// Lose the coordination store of a running owner, to see that nothing is lost.
+    LoseCoordination,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    /// Jobs to run at once.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) slots: u32,
+    /// Its name, for people.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The queues to serve [default: all].
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) queues: Option<Vec<String>>,
+    /// Kinds to serve beside `exec`.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+    /// Record no events.
+    #[arg(long)]
+    pub(crate) no_events: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only jobs in these phases.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) phase: Vec<Phase>,
+    /// Only this kind.
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Only this queue.
+    #[arg(long)]
+    pub(crate) queue: Option<String>,
+    /// Only jobs older than this one.
+    #[arg(long, value_name = "JOB")]
+    pub(crate) before: Option<JobId>,
+    /// At most so many.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JobArg {
+    /// The job.
+    pub(crate) job: JobId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JobsArg {
+    /// The jobs.
+    #[arg(required = true)]
+    pub(crate) jobs: Vec<JobId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// The job.
+    pub(crate) job: JobId,
+    /// Go on printing until the job ends.
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Which attempt: 1, 2, 3 … [default: the last]
+    #[arg(long)]
+    pub(crate) attempt: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResultArgs {
+    /// The job.
+    pub(crate) job: JobId,
+    /// Print the folder that the result lies in.
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) path: bool,
+    /// Print this file of the result.
+    pub(crate) file: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QueuesArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<QueuesAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum QueuesAction {
+    /// Start nothing from a queue until it is resumed; what runs goes on.
+    Pause {
+        /// The queue.
+        queue: String,
+    },
+    /// Start jobs from a queue again.
+    Resume {
+        /// The queue.
+        queue: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LimitsArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<LimitsAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LimitsAction {
+    /// Change limits. A lowered limit drains; it kills nothing.
+    Set {
+        /// Jobs that may run at once in the whole pool.
+        #[arg(long, allow_hyphen_values = true)]
+        global: Option<u32>,
+        /// The lease length, 500ms to 1h.
+        #[arg(long, value_parser = parse::positive_duration)]
+        lease: Option<Duration>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// The folder whose files the jobs hash and compress [default: this one, without `.git` and build output].
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AttemptArgs {
+    #[command(subcommand)]
+    pub(crate) action: AttemptAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AttemptAction {
+    /// Show progress, such as `3/10 "third of ten"`.
+    Progress {
+        /// Steps done, and in all.
+        #[arg(value_parser = parse::progress)]
+        progress: UserProgress,
+        /// A message of at most 1 KiB.
+        message: Option<String>,
+    },
+    /// Make state and output so far durable; returns after the commit.
+    Checkpoint {
+        /// Steps done, and in all.
+        #[arg(long, value_parser = parse::progress)]
+        progress: Option<UserProgress>,
+        /// A message of at most 1 KiB.
+        #[arg(long)]
+        message: Option<String>,
+    },
+    /// Whether to stop: exits with 0 for cancel, 10 for drain, 1 for neither.
+    Cancelled,
+    /// Who this attempt is.
+    Info,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

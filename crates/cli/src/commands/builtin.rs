@@ -1,0 +1,21 @@
+//! Jobs that every worker of this binary serves: what the demo and `remora bench` run.
+
+use remora::{Context, Job, JobError, WorkerProcess, async_trait};
+
+/// Does nothing, so that what remains is the cost of Remora itself.
+pub(crate) struct Noop;
+
+#[async_trait]
+impl Job for Noop {
+    const KIND: &'static str = "remora.noop";
+    type Args = Option<serde_json::Value>;
+
+    async fn run(&self, _context: Context, _args: Self::Args) -> Result<(), JobError> {
+        Ok(())
+    }
+}
+
+/// Adds them to a worker.
+pub(crate) fn jobs(process: WorkerProcess) -> WorkerProcess {
+    process.job(Noop)
+}

@@ -1,0 +1,118 @@
+//! Changes of jobs one by one: each harms and helps only itself, the worst exit code counts.
+
+use std::path::Path;
+
+use durable::{Durable, RequestCancel, Retried, Retry};
+use protocol::{JobId, Phase, Stamped, Step};
+use remora::{Client, ClientError, DataFolder};
+use runtime::{Caller, Runtime};
+
+use super::{cancel, retry};
+use crate::access;
+use crate::failure::{Failure, code};
+use crate::printer::Printer;
+
+/// Which change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Change {
+    Cancel,
+    Retry,
+}
+
+enum Changed {
+    Cancelled(Phase),
+    Retried(Retried),
+}
+
+/// Who makes the change.
+enum Maker {
+    Owner(Client),
+    #[cfg(feature = "embedded")]
+    Offline(Box<server::OfflineWrite>),
+}
+
+pub(crate) async fn each(
+    dir: &Path,
+    jobs: &[JobId],
+    change: Change,
+    printer: &Printer,
+) -> Result<u8, Failure> {
+    let maker = match access::connect(dir).await? {
+        Some(client) => Maker::Owner(client),
+        #[cfg(feature = "embedded")]
+        None if DataFolder::new(dir).database().is_file() => {
+            Maker::Offline(Box::new(server::OfflineWrite::open(&DataFolder::new(dir))?))
+        }
+        None => {
+            return Err(access::owner(dir)
+                .await
+                .err()
+                .unwrap_or_else(|| Failure::new(code::FAILED, "try again")));
+        }
+    };
+    let mut worst = code::OK;
+    for job in jobs {
+        let changed = match (&maker, change) {
+            (Maker::Owner(client), Change::Cancel) => {
+                client.cancel(*job).await.map(|done| Changed::Cancelled(done.phase))
+            }
+            (Maker::Owner(client), Change::Retry) => client.retry(*job).await.map(Changed::Retried),
+            #[cfg(feature = "embedded")]
+            (Maker::Offline(write), change) => offline(write, *job, change).await,
+        };
+        match changed {
+            Ok(changed) => say(*job, &changed, printer)?,
+            Err(error) => {
+                let failure = match change {
+                    Change::Cancel => cancel::refusal(*job, error),
+                    Change::Retry => retry::refusal(*job, error),
+                };
+                printer.failure(&failure);
+                worst = worst.max(failure.code);
+            }
+        }
+    }
+    #[cfg(feature = "embedded")]
+    if matches!((&maker, change), (Maker::Offline(_), Change::Retry)) {
+        printer.hint("nothing runs it yet; start `remora dev`");
+    }
+    Ok(worst)
+}
+
+fn say(job: JobId, changed: &Changed, printer: &Printer) -> Result<(), Failure> {
+    let (text, value) = match changed {
+        Changed::Cancelled(phase) => cancel::describe(job, *phase),
+        Changed::Retried(retried) => retry::describe(job, *retried),
+    };
+    if printer.is_json() {
+        return printer.json(&value);
+    }
+    printer.line(&text);
+    Ok(())
+}
+
+#[cfg(feature = "embedded")]
+async fn offline(write: &server::OfflineWrite, job: JobId, change: Change) -> Result<Changed, ClientError> {
+    let runtime = Runtime::system();
+    let sent = Caller::new(runtime.new_actor_id()).send();
+    match change {
+        Change::Cancel => {
+            let answers = write.room.request_cancel(&sent.origin, &[RequestCancel { job }]).await?;
+            one(answers, job).map(|done| Changed::Cancelled(done.phase))
+        }
+        Change::Retry => {
+            let request = Retry { job, new_job: runtime.new_job_id() };
+            one(write.room.retry(&sent.origin, &[request]).await?, job).map(Changed::Retried)
+        }
+    }
+}
+
+#[cfg(feature = "embedded")]
+fn one<T>(answers: Vec<Stamped<T>>, job: JobId) -> Result<T, ClientError> {
+    match answers.into_iter().next().map(|answer| answer.step) {
+        Some(Step::Taken(effect)) => Ok(effect),
+        Some(Step::Refused(protocol::Guard::JobExists)) | None => Err(ClientError::NoSuchJob(job)),
+        Some(Step::Refused(guard)) => Err(ClientError::Refused(guard)),
+        Some(Step::SetAside(reason)) => Err(ClientError::SetAside(reason)),
+    }
+}

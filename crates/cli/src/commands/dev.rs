@@ -1,0 +1,111 @@
+//! `remora dev`: owns the data folder until told to stop.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agents::CleanerOptions;
+use remora::DataFolder;
+use server::{LockError, Owner, OwnerError, OwnerOptions, OwnerRequest, SupervisorOptions};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::access;
+use crate::args::{DevAction, DevArgs};
+use crate::failure::{Failure, code};
+use crate::printer::Printer;
+
+/// Notice, SIGTERM and SIGKILL of a drain take 35 s; the rest is for sealing what was done.
+pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(60);
+
+pub(crate) fn run(dir: PathBuf, args: DevArgs, printer: &Printer) -> Result<u8, Failure> {
+    if let Some(DevAction::LoseCoordination) = args.action {
+        return super::run_async(lose_coordination(dir, printer));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(serve(&dir, args, printer));
+    runtime.shutdown_background();
+    result
+}
+
+/// The words that every worker of this owner is started with.
+pub(crate) fn supervisor(workers: u32, slots: u32) -> Result<SupervisorOptions, Failure> {
+    Ok(SupervisorOptions {
+        program: std::env::current_exe()?,
+        workers,
+        slots,
+        words: Vec::new(),
+        drain_limit: DRAIN_LIMIT,
+    })
+}
+
+/// An owner's error in the words of the person who starts it.
+pub(crate) fn explain(error: OwnerError) -> Failure {
+    let owned = matches!(error, OwnerError::Lock(LockError::Owned { .. }));
+    let failure = Failure::from(error);
+    if owned {
+        failure.hint("use it as it is with the other commands, or name another folder with --dir")
+    } else {
+        failure
+    }
+}
+
+async fn serve(dir: &Path, args: DevArgs, printer: &Printer) -> Result<u8, Failure> {
+    let folder = DataFolder::new(access::absolute(dir)?);
+    let mut workers = supervisor(args.workers, args.slots)?;
+    if !args.kinds.is_empty() {
+        workers.words.extend(["--kinds".into(), args.kinds.join(",").into()]);
+    }
+    if args.no_events {
+        workers.words.push("--no-events".into());
+    }
+    let options = OwnerOptions {
+        folder: folder.clone(),
+        lease: args.lease,
+        workers,
+        events: !args.no_events,
+        cleaner: CleanerOptions::default(),
+    };
+    let owner = Owner::start(options).await.map_err(explain)?;
+    printer.remark(&format!(
+        "remora {} owns {} with {} of {}",
+        env!("CARGO_PKG_VERSION"),
+        folder.root().display(),
+        plural(args.workers, "worker"),
+        plural(args.slots, "slot"),
+    ));
+    printer.remark("submit jobs from another terminal: remora submit -- ./export.sh   (Ctrl-C stops)");
+    until_told(&owner, printer).await?;
+    owner.shutdown().await;
+    printer.remark("stopped; unfinished jobs go on at the next start");
+    Ok(code::OK)
+}
+
+fn plural(count: u32, what: &str) -> String {
+    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
+}
+
+/// Waits for SIGINT or SIGTERM; a second one kills the workers.
+async fn until_told(owner: &Owner, printer: &Printer) -> Result<(), Failure> {
+    let mut term = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    printer.remark("draining: running jobs have 30 s to checkpoint and end (Ctrl-C again ends them now)");
+    let kill = owner.kill_handle();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        kill();
+    });
+    Ok(())
+}
+
+async fn lose_coordination(dir: PathBuf, printer: &Printer) -> Result<u8, Failure> {
+    let client = access::owner(&dir).await?;
+    client.ask_owner(&serde_json::to_string(&OwnerRequest::LoseCoordination)?).await?;
+    printer.remark("coordination is lost; queue, permits and leases are being rebuilt");
+    Ok(code::OK)
+}

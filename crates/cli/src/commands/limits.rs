@@ -1,0 +1,79 @@
+//! `remora limits [set …]`.
+
+use std::path::{Path, PathBuf};
+
+use durable::{Configure, Durable, PoolRow};
+use remora::DataFolder;
+use runtime::{Caller, Runtime};
+use serde_json::json;
+
+use crate::access::{self, Readers};
+use crate::args::{LimitsAction, LimitsArgs};
+use crate::failure::{Failure, code};
+use crate::parse::{ms, show_ms};
+use crate::printer::Printer;
+
+pub(crate) async fn run(dir: PathBuf, args: LimitsArgs, printer: &Printer) -> Result<u8, Failure> {
+    let readers;
+    let pool = match args.action {
+        None => {
+            readers = Readers::open(&dir).await?;
+            readers.reads().pool().await?
+        }
+        Some(LimitsAction::Set { global: None, lease: None }) => {
+            return Err(Failure::usage("there is nothing to set")
+                .hint("name a limit, as in `remora limits set --global 100`"));
+        }
+        Some(LimitsAction::Set { global, lease }) => {
+            let change = Configure { global_limit: global, lease_ms: lease.map(ms), ..Configure::default() };
+            configure(&dir, &change).await?
+        }
+    };
+    let used = match access::connect(&dir).await? {
+        Some(client) => Some(client.coordination().pool().await?),
+        None => None,
+    };
+    let in_use = used.map(|state| state.leases + state.reservations + state.unaccounted);
+    if printer.is_json() {
+        printer.json(&json!({
+            "global": pool.global_limit,
+            "in_use": in_use,
+            "lease_ms": pool.lease_ms,
+            "epoch": pool.epoch,
+        }))?;
+    } else {
+        let rows = vec![
+            vec![
+                "global".to_owned(),
+                pool.global_limit.to_string(),
+                in_use.map(|used| used.to_string()).unwrap_or_default(),
+            ],
+            vec!["lease".to_owned(), show_ms(pool.lease_ms), String::new()],
+        ];
+        printer.table(&["limit", "value", "in use"], rows, &[1, 2]);
+    }
+    Ok(code::OK)
+}
+
+/// Changes the pool's configuration, through the owner or without one.
+pub(crate) async fn configure(dir: &Path, change: &Configure) -> Result<PoolRow, Failure> {
+    let caller = Caller::new(Runtime::system().new_actor_id());
+    let sent = caller.send();
+    match access::connect(dir).await? {
+        Some(client) => {
+            let row = client.durable().configure(&sent.origin, change).await?;
+            // The agents copy it within a second; a nudge makes them look now.
+            client.coordination().nudge(&[]).await?;
+            Ok(row)
+        }
+        #[cfg(feature = "embedded")]
+        None => Ok(server::OfflineWrite::open(&DataFolder::new(dir))?
+            .room
+            .configure(&sent.origin, change)
+            .await?),
+        #[cfg(not(feature = "embedded"))]
+        None => {
+            Err(access::owner(dir).await.err().unwrap_or_else(|| Failure::new(code::FAILED, "try again")))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `remora list`.
+
+use std::path::PathBuf;
+
+use durable::{JobFilter, JobSummary};
+use serde_json::json;
+
+use super::follow::{clean, show_progress};
+use crate::access::Readers;
+use crate::args::ListArgs;
+use crate::failure::{Failure, code};
+use crate::parse::show_moment;
+use crate::printer::Printer;
+
+pub(crate) async fn run(dir: PathBuf, args: ListArgs, printer: &Printer) -> Result<u8, Failure> {
+    let readers = Readers::open(&dir).await?;
+    let filter = JobFilter {
+        phases: args.phase,
+        kind: args.kind,
+        queue: args.queue,
+        before: args.before,
+        limit: usize::try_from(args.limit)?,
+    };
+    let page = readers.listing().list(&filter).await?;
+    if printer.is_json() {
+        let jobs: Vec<_> = page.jobs.iter().map(summary).collect();
+        printer.json(&json!({ "jobs": jobs, "more": page.more }))?;
+        return Ok(code::OK);
+    }
+    if page.jobs.is_empty() {
+        printer.remark("no jobs");
+        return Ok(code::OK);
+    }
+    let rows = page.jobs.iter().map(row).collect();
+    printer.table(&["job", "phase", "kind", "queue", "attempt", "created", "what"], rows, &[4]);
+    if let (true, Some(last)) = (page.more, page.jobs.last()) {
+        printer.hint(&format!("there are more: remora list --before {}", last.job));
+    }
+    Ok(code::OK)
+}
+
+fn row(job: &JobSummary) -> Vec<String> {
+    let what = job.set_aside.as_ref().map(|reason| format!("set aside: {reason}"));
+    let what = what.or_else(|| job.error.clone()).or_else(|| job.progress.as_ref().map(show_progress));
+    let what = what.or_else(|| job.command.as_ref().map(|words| words.join(" "))).unwrap_or_default();
+    let what: String = clean(what.lines().next().unwrap_or("")).chars().take(60).collect();
+    vec![
+        job.job.to_string(),
+        job.phase.to_string(),
+        job.kind.clone(),
+        job.queue.clone(),
+        format!("{}/{}", job.token, job.max_attempts),
+        show_moment(job.created_at),
+        what,
+    ]
+}
+
+/// A job in a list, for programs.
+pub(crate) fn summary(job: &JobSummary) -> serde_json::Value {
+    json!({
+        "job": job.job,
+        "phase": job.phase,
+        "kind": job.kind,
+        "queue": job.queue,
+        "priority": job.priority,
+        "attempt": job.token,
+        "max_attempts": job.max_attempts,
+        "created_at": show_moment(job.created_at),
+        "due_at": show_moment(job.due_at),
+        "finished_at": job.finished_at.map(show_moment),
+        "progress": job.progress,
+        "error": job.error,
+        "command": job.command,
+        "set_aside": job.set_aside,
+    })
+}

@@ -1,0 +1,71 @@
+//! `remora logs JOB [-f]`: the log as the program wrote it, on standard output.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use target::file::FileTarget;
+use target::{StageId, Target};
+
+use super::follow::{LogFollower, data_folder};
+use super::show::job_view;
+use crate::access::Readers;
+use crate::args::LogsArgs;
+use crate::failure::{Failure, code};
+use crate::printer::Printer;
+
+const LOOK: Duration = Duration::from_millis(200);
+
+pub(crate) async fn run(dir: PathBuf, args: LogsArgs, printer: &Printer) -> Result<u8, Failure> {
+    let readers = Readers::open(&dir).await?;
+    let folder = data_folder(&dir);
+    let mut view = job_view(&readers, args.job).await?;
+    if args.follow && args.attempt.is_none() {
+        let mut log = LogFollower::new(&folder, args.job);
+        loop {
+            printer.bytes(&log.read(&view.attempts))?;
+            if view.summary.phase.is_terminal() || readers.owner().is_none() {
+                return Ok(code::OK);
+            }
+            tokio::time::sleep(LOOK).await;
+            view = job_view(&readers, args.job).await?;
+        }
+    }
+    let wanted = args.attempt.or_else(|| view.attempts.last().map(|attempt| attempt.token.0));
+    let Some(wanted) = wanted else {
+        printer.remark("the job has not run yet");
+        return Ok(code::OK);
+    };
+    let Some(attempt) = view.attempts.iter().find(|attempt| attempt.token.0 == wanted) else {
+        return Err(Failure::new(code::NOT_FOUND, format!("{} has no attempt {wanted}", args.job))
+            .hint(format!("it has had {}; `remora show {}` lists them", view.attempts.len(), args.job)));
+    };
+    let stage = StageId { job: args.job, token: attempt.token, attempt: attempt.attempt };
+    let ended = attempt.verdict.is_some() || !args.follow || readers.owner().is_none();
+    let mut reader = FileTarget::new(folder.target()).read_log(&stage);
+    if ended {
+        printer.bytes(&reader.read_more()?)?;
+    } else {
+        follow_attempt(&readers, &args, &mut reader, printer).await?;
+    }
+    Ok(code::OK)
+}
+
+async fn follow_attempt(
+    readers: &Readers,
+    args: &LogsArgs,
+    reader: &mut target::LogReader,
+    printer: &Printer,
+) -> Result<(), Failure> {
+    loop {
+        let view = job_view(readers, args.job).await?;
+        let runs = view
+            .attempts
+            .iter()
+            .any(|attempt| Some(attempt.token.0) == args.attempt && attempt.verdict.is_none());
+        printer.bytes(&reader.read_more()?)?;
+        if !runs {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}

@@ -1,0 +1,63 @@
+//! `remora submit`.
+
+use std::path::{Path, PathBuf};
+
+use durable::{Durable, Submit, Submitted};
+use protocol::{JobSpec, Step};
+use remora::DataFolder;
+use runtime::{Caller, Runtime};
+use serde_json::json;
+
+use crate::access;
+use crate::args::SubmitArgs;
+use crate::failure::{Failure, code};
+use crate::printer::Printer;
+use crate::spec::job_spec;
+
+pub(crate) async fn run(dir: PathBuf, args: SubmitArgs, printer: &Printer) -> Result<u8, Failure> {
+    let spec = job_spec(args.job, JobSpec::default().max_attempts)?;
+    let (submitted, runs) = match access::connect(&dir).await? {
+        Some(client) => (client.submit(spec).await.map_err(explain)?, true),
+        None => (submit_offline(&dir, spec).await?, false),
+    };
+    if printer.is_json() {
+        printer
+            .json(&json!({ "job": submitted.job, "existed": submitted.existed, "phase": submitted.phase }))?;
+    } else {
+        printer.line(&submitted.job.to_string());
+    }
+    if submitted.existed {
+        printer.remark("the job was there already, under this idempotency key");
+    }
+    if !runs {
+        printer.hint("nothing runs it yet; start `remora dev`");
+    }
+    Ok(code::OK)
+}
+
+/// A refusal in the words of the person who submits.
+pub(crate) fn explain(error: remora::ClientError) -> Failure {
+    match error {
+        remora::ClientError::Refused(protocol::Guard::SameRequest) => {
+            Failure::new(code::REFUSED, "idempotency_key stands for another request already")
+                .hint("use another key, or submit exactly what was submitted with it")
+        }
+        remora::ClientError::Invalid(violation) => Failure::from(violation).with_code(code::USAGE),
+        other => other.into(),
+    }
+}
+
+#[cfg(feature = "embedded")]
+async fn submit_offline(dir: &Path, spec: JobSpec) -> Result<Submitted, Failure> {
+    let write = server::OfflineWrite::open(&DataFolder::new(dir))?;
+    let runtime = Runtime::system();
+    let job = runtime.new_job_id();
+    let sent = Caller::new(runtime.new_actor_id()).send();
+    let answers = write.room.submit(&sent.origin, &[Submit { job, spec, retry_of: None }]).await?;
+    match answers.into_iter().next().map(|answer| answer.step) {
+        Some(Step::Taken(submitted)) => Ok(submitted),
+        Some(Step::Refused(guard)) => Err(explain(remora::ClientError::Refused(guard))),
+        Some(Step::SetAside(reason)) => Err(Failure::new(code::FAILED, reason)),
+        None => Err(Failure::new(code::FAILED, "the store gave no answer")),
+    }
+}

@@ -1,0 +1,61 @@
+//! `remora worker`, and the same for a worker that its owner has started.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use remora::{WorkerProcess, WorkerProcessError};
+use tracing_subscriber::EnvFilter;
+
+use super::builtin;
+use crate::args::WorkerArgs;
+use crate::failure::{Failure, code};
+
+#[derive(Debug, Parser)]
+struct OwnedArgs {
+    #[arg(long)]
+    dir: PathBuf,
+    #[command(flatten)]
+    worker: WorkerArgs,
+}
+
+/// A worker of the process that started it.
+pub(crate) fn owned() -> ExitCode {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    let words = std::env::args_os().enumerate().filter(|(index, _)| *index != 1).map(|(_, word)| word);
+    let args = OwnedArgs::parse_from(words);
+    match process(args.dir, args.worker).owned().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(WorkerProcessError::OwnerGone) => ExitCode::from(code::FAILED),
+        Err(error) => {
+            tracing::error!("{:#}", anyhow::Error::from(error));
+            ExitCode::from(code::FAILED)
+        }
+    }
+}
+
+fn process(dir: PathBuf, args: WorkerArgs) -> WorkerProcess {
+    let mut process = WorkerProcess::new(dir).slots(args.slots).kinds(args.kinds);
+    if let Some(name) = args.name {
+        process = process.name(name);
+    }
+    if let Some(queues) = args.queues {
+        process = process.queues(queues);
+    }
+    if args.no_events {
+        process = process.without_events();
+    }
+    builtin::jobs(process)
+}
+
+pub(crate) fn run(dir: PathBuf, args: WorkerArgs) -> Result<u8, Failure> {
+    match process(dir, args).run() {
+        Ok(()) => Ok(code::OK),
+        Err(error @ WorkerProcessError::Connect(_)) => {
+            Err(Failure::from(error).hint("start `remora dev` first, or name another folder with --dir"))
+        }
+        Err(error @ WorkerProcessError::LeftAtOnce) => Err(Failure::from(error).with_code(code::LEFT)),
+        Err(error) => Err(error.into()),
+    }
+}

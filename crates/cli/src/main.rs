@@ -1,0 +1,89 @@
+//! The binary `remora`.
+//!
+//! Promises: data goes to standard output, all else to standard error; every error is one clear text with a
+//! non-zero exit code and, where one helps, a hint. Decides nothing: the rooms, agents and workers do.
+
+mod access;
+mod args;
+mod commands;
+mod failure;
+mod parse;
+mod printer;
+mod spec;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use args::{Arguments, Verb};
+use failure::Failure;
+use printer::Printer;
+
+fn main() -> ExitCode {
+    remora::init();
+    #[cfg(feature = "embedded")]
+    if std::env::args_os().nth(1).is_some_and(|word| word == server::WORKER_WORD) {
+        return commands::worker::owned();
+    }
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are no errors; everything else ends with the code 2.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    start_logging(&arguments);
+    let printer = Printer::new(arguments.output);
+    match dispatch(arguments, &printer) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            printer.failure(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// `RUST_LOG` decides; else warnings, and more with `-v`.
+fn start_logging(arguments: &Arguments) {
+    let level = match arguments.verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+}
+
+fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
+    let dir = arguments.dir;
+    match arguments.verb {
+        Verb::Attempt(attempt) => commands::attempt::run(attempt, printer),
+        Verb::Completions(completions) => commands::completions::run(&completions),
+        #[cfg(feature = "embedded")]
+        Verb::Worker(worker) => commands::worker::run(dir, worker),
+        #[cfg(feature = "embedded")]
+        Verb::Dev(dev) => commands::dev::run(dir, dev, printer),
+        #[cfg(feature = "embedded")]
+        Verb::Demo(demo) => commands::demo::run(demo, printer),
+        verb => commands::run_async(async {
+            match verb {
+                #[cfg(feature = "embedded")]
+                Verb::Run(run) => commands::run::run(dir, run, printer).await,
+                Verb::Submit(submit) => commands::submit::run(dir, submit, printer).await,
+                Verb::List(list) => commands::list::run(dir, list, printer).await,
+                Verb::Show(show) => commands::show::run(dir, show.job, printer).await,
+                Verb::Watch(watch) => commands::watch::run(dir, watch.job, printer).await,
+                Verb::Logs(logs) => commands::logs::run(dir, logs, printer).await,
+                Verb::Cancel(jobs) => commands::cancel::run(dir, jobs.jobs, printer).await,
+                Verb::Retry(jobs) => commands::retry::run(dir, jobs.jobs, printer).await,
+                Verb::Result(result) => commands::result::run(dir, result, printer).await,
+                Verb::Workers => commands::workers::run(dir, printer).await,
+                Verb::Queues(queues) => commands::queues::run(dir, queues, printer).await,
+                Verb::Limits(limits) => commands::limits::run(dir, limits, printer).await,
+                other => Err(Failure::usage(format!("{other:?} is not available in this build"))),
+            }
+        }),
+    }
+}
