@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use model::BOUNDS;
 use protocol::Action;
-use protocol::machine::Module;
+use protocol::machine::{Constants, Law, Module, Move, instances};
 
 use places::Places;
 use tla::Spec;
@@ -88,6 +88,10 @@ pub(crate) fn read_specs(root: &Path) -> anyhow::Result<Vec<(Module, Spec)>> {
     Module::ALL.into_iter().map(read).collect()
 }
 
+fn spec_name(step: &Move) -> &'static str {
+    step.action().spec_name()
+}
+
 /// Each disjunct is an action of that module, once, and every action is a disjunct.
 fn names(specs: &[(Module, Spec)]) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -104,6 +108,11 @@ fn names(specs: &[(Module, Spec)]) -> Vec<String> {
             if !known.contains(&name.as_str()) {
                 wrong.push(format!("spec: {name} of {} is no Action", module.spec_name()));
             }
+        }
+        let mut listed: Vec<_> = instances(&Law::of(*module, Constants::ONE)).iter().map(spec_name).collect();
+        listed.dedup();
+        if wrong.is_empty() && listed != disjuncts {
+            wrong.push(format!("spec: instances() is not in the order of Next of {}", module.spec_name()));
         }
         for name in known.iter().filter(|name| !disjuncts.iter().any(|one| one == **name)) {
             wrong.push(format!("spec: Action::{name} is not in Next of {}", module.spec_name()));

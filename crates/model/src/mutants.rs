@@ -139,18 +139,29 @@ impl Table {
     }
 }
 
-/// The first property that a law breaks: of states and steps first, then of whole behaviours if the search was
-/// complete within `most` states.
+/// What a search of a law found, as far as mutants are compared by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Findings {
+    /// The first property that fails: of states and steps first, then of whole behaviours if the search was
+    /// complete.
+    pub failure: Option<&'static str>,
+    /// Distinct states, up to the limit.
+    pub distinct: u64,
+    /// States generated, up to the limit.
+    pub generated: u64,
+}
+
+/// Searches up to `most` states of a law.
 ///
 /// # Errors
 /// When the bounds are too wide.
-pub fn first_failure(law: &Law, most: usize) -> Result<Option<&'static str>, TooWide> {
+pub fn search(law: &Law, most: usize) -> Result<Findings, TooWide> {
     let explored = explore(law, most)?;
-    if let Some(found) = &explored.report.violated {
-        return Ok(Some(found.property));
-    }
-    if explored.is_complete() {
-        return Ok(check_liveness(&explored).map(|lasso| lasso.property));
-    }
-    Ok(None)
+    let report = &explored.report;
+    let failure = match &report.violated {
+        Some(found) => Some(found.property),
+        None if explored.is_complete() => check_liveness(&explored).map(|lasso| lasso.property),
+        None => None,
+    };
+    Ok(Findings { failure, distinct: report.distinct, generated: report.generated })
 }

@@ -55,7 +55,7 @@ pub struct Rules {
     pub once: Once,
     /// The reaper's question.
     pub reaper: ReaperJudgement,
-    dropped: Option<(Action, Guard)>,
+    dropped: [Option<(Action, Guard)>; 2],
     disabled: u64,
 }
 
@@ -67,7 +67,7 @@ impl Rules {
             module,
             once: Once::Bounded,
             reaper: ReaperJudgement::OwnReservation,
-            dropped: None,
+            dropped: [None; 2],
             disabled: 0,
         }
     }
@@ -80,10 +80,11 @@ impl Rules {
         rules
     }
 
-    /// The same law without one conjunct of one action.
+    /// The same law without one conjunct of one action. Two can be taken out; a third replaces the second.
     #[must_use]
     pub const fn without(mut self, action: Action, guard: Guard) -> Self {
-        self.dropped = Some((action, guard));
+        let place = if self.dropped[0].is_none() { 0 } else { 1 };
+        self.dropped[place] = Some((action, guard));
         self
     }
 
@@ -104,7 +105,7 @@ impl Rules {
     /// Whether this conjunct is taken out.
     #[must_use]
     pub fn drops(&self, action: Action, guard: Guard) -> bool {
-        self.dropped == Some((action, guard))
+        self.dropped.contains(&Some((action, guard)))
     }
 
     /// Whether the action can happen at all.
