@@ -132,3 +132,42 @@ impl Law {
         Self { rules: Rules::of(module), constants }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::fixture::{J, W, World};
+    use crate::machine::rows::{LinkState, Service};
+    use crate::machine::{Move, moves};
+
+    #[test]
+    fn remora_has_thirty_actions_and_two_stores_six_more() {
+        let count = |module| Action::ALL.into_iter().filter(|one| Rules::of(module).allows(*one)).count();
+        assert_eq!((count(Module::Remora), count(Module::TwoStores)), (30, 36));
+    }
+
+    #[test]
+    fn an_action_taken_out_is_not_listed() {
+        let mut world = World::reserved();
+        assert!(moves(&world.law, &world.state).contains(&Move::FalseSuspicion(J)));
+        world.law.rules = world.law.rules.without_action(Action::FalseSuspicion);
+        assert!(!moves(&world.law, &world.state).contains(&Move::FalseSuspicion(J)));
+    }
+
+    #[test]
+    fn the_audit_allows_again_what_the_model_allows_once() {
+        let mut world = World::reserved().with(|w| {
+            w.state.coordination_lost_once = true;
+            w.worker().links[Service::Durable.index()] = LinkState::Recovered;
+        });
+        let again =
+            [Move::LoseCoordinationState, Move::FalseSuspicion(J), Move::DropLink(W, Service::Durable)];
+        for step in again {
+            assert!(step.spec_guard(&world.law, &world.state).is_err(), "{step}");
+        }
+        world.law.rules = Rules::audit();
+        for step in again {
+            assert_eq!(step.spec_guard(&world.law, &world.state), Ok(()), "{step}");
+        }
+    }
+}
