@@ -27,6 +27,7 @@ pub async fn a_repeat_is_taken_and_leaves_a_newer_reservation_alone(pool: &Pool)
     pool.enqueue(1).await;
     pool.reserve(1, 11).await;
     assert_eq!(pool.release_reservation(1, 10).await, Step::Taken(()));
+    assert_eq!(pool.release_reservation(2, 10).await.refused(), Some(Guard::ReservationHeld));
     assert_eq!(pool.in_use().await, 1);
     assert!(pool.activate(1, 1, 11, 1).await.taken().is_some());
 }

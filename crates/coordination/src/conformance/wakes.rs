@@ -37,6 +37,9 @@ pub async fn whoever_waits_for_work_or_a_place_is_woken(pool: &Pool) {
     pool.advance(LEASE).await;
     pool.expire(9).await;
     arrives(&mut wakes, Wake::Freed).await;
+    pool.execute(4, 1).await;
+    pool.release(4, 4).await;
+    arrives(&mut wakes, Wake::Freed).await;
     pool.enqueue(3).await;
     pool.reserve(1, 3).await;
     pool.advance(LEASE).await;

@@ -60,7 +60,7 @@ pub(super) struct Turn<'a> {
     pub(super) at: &'a At,
     pub(super) events: &'a dyn EventSink,
     pub(super) wakes: Vec<Wake>,
-    /// Jobs whose place was given back, for the dispatcher.
+    /// Jobs whose reservation was given back: they may still be in the outbox, so the dispatcher is told.
     pub(super) returned: BTreeSet<JobId>,
 }
 
@@ -78,7 +78,7 @@ impl Turn<'_> {
         }
     }
 
-    /// A place is free, and its job may have to be offered again.
+    /// A reservation is free, and its job may have to be offered again.
     pub(super) fn give_back(&mut self, job: JobId) {
         self.returned.insert(job);
         self.wake(Wake::Freed);

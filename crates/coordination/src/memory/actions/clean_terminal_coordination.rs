@@ -5,9 +5,9 @@
 use protocol::{Action, Guard, Stamped};
 
 use super::need;
-use crate::CleanTerminal;
 use crate::memory::reservations::Ending;
 use crate::memory::turn::{Decision, Done, Note, Turn};
+use crate::{CleanTerminal, Wake};
 
 #[doc(alias = "CleanTerminalCoordination")]
 pub(in crate::memory) fn clean_terminal_coordination(
@@ -34,7 +34,7 @@ fn decide(turn: &mut Turn<'_>, request: &CleanTerminal) -> Decision<()> {
     need(entry || rest, Guard::SomethingToClean)?;
     if let Some(id) = reservation {
         pool.end_reservation(id, Ending::Other);
-        turn.give_back(request.job);
+        turn.wake(Wake::Freed);
     }
     Ok(Done::Now(()))
 }

@@ -5,9 +5,9 @@
 
 use protocol::{Action, AttemptId, Guard, Stamped};
 
-use crate::ExpiredLease;
 use crate::memory::epoch::Ended;
 use crate::memory::turn::{Done, Note, Turn};
+use crate::{ExpiredLease, Wake};
 
 #[doc(alias = "ExpireLease")]
 pub(in crate::memory) fn expire_lease(turn: &mut Turn<'_>, limit: usize) -> Vec<Stamped<ExpiredLease>> {
@@ -22,7 +22,7 @@ fn expire(turn: &mut Turn<'_>, attempt: AttemptId) -> Stamped<ExpiredLease> {
     let Some(lease) = turn.pool.end_lease(attempt, Ended::ByAge) else {
         return turn.refuse_quietly(Guard::LeaseLive);
     };
-    turn.give_back(lease.job);
+    turn.wake(Wake::Freed);
     let note = Note {
         attempt: Some(attempt),
         token: Some(lease.token),

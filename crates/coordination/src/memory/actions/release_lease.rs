@@ -5,9 +5,9 @@
 use protocol::{Action, Guard, Stamped};
 
 use super::need;
-use crate::ReleaseLease;
 use crate::memory::epoch::Ended;
 use crate::memory::turn::{Decision, Done, Note, Turn};
+use crate::{ReleaseLease, Wake};
 
 #[doc(alias = "ReleaseLease")]
 pub(in crate::memory) fn release_lease(turn: &mut Turn<'_>, request: &ReleaseLease) -> Stamped<()> {
@@ -28,6 +28,6 @@ fn decide(turn: &mut Turn<'_>, request: &ReleaseLease) -> Decision<()> {
     let live = turn.pool.leases.get(request.attempt).is_some_and(|lease| lease.job == request.job);
     need(live, Guard::LeaseLive)?;
     turn.pool.end_lease(request.attempt, Ended::Seen);
-    turn.give_back(request.job);
+    turn.wake(Wake::Freed);
     Ok(Done::Now(()))
 }
