@@ -26,9 +26,14 @@ pub(crate) fn run(args: Vec<String>) -> anyhow::Result<()> {
         Some("all") => BOUNDS.iter().try_for_each(search),
         Some(first) if first.starts_with("--") => search(&from_flags(args)?),
         Some(name) => {
-            let named =
-                Named::find(name).with_context(|| format!("no bounds `{name}`; one of {}", names()))?;
-            search(named)
+            let named = Named::find(name);
+            let mut named = named.with_context(|| format!("no bounds `{name}`; one of {}", names()))?.clone();
+            match &args[1..] {
+                [] => {}
+                [flag] if flag == "--liveness" => named.liveness = true,
+                other => bail!("after a name comes `--liveness` or nothing, not {other:?}"),
+            }
+            search(&named)
         }
     }
 }
