@@ -1,21 +1,33 @@
-//! Chores of the house: `cargo xtask spec`, `cargo xtask where NAME`, `cargo xtask model NAME`.
+//! Chores of the house: `cargo xtask test`, `tidy`, `spec`, `where NAME`, `model NAME`.
 
 mod locate;
 mod model;
 mod spec;
+mod test;
+mod tidy;
+
+use std::io::Write;
 
 use anyhow::bail;
 
 fn main() -> anyhow::Result<()> {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     if args.is_empty() {
-        bail!("name a chore: spec, where, model");
+        bail!("name a chore: test, tidy, spec, where, model");
     }
     let chore = args.remove(0);
     match chore.as_str() {
+        "test" => test::run(&args),
+        "tidy" => tidy::run(&args),
         "spec" => spec::run(args),
         "where" => locate::run(args),
         "model" => model::run(args),
-        other => bail!("`{other}` is no chore; one of spec, where, model"),
+        other => bail!("`{other}` is no chore; one of test, tidy, spec, where, model"),
     }
+}
+
+/// Prints a line.
+pub(crate) fn say(text: &str) {
+    // Whoever closed the pipe has seen enough.
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
 }

@@ -11,6 +11,7 @@ mod parse;
 mod printer;
 mod spec;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    start_logging(&arguments);
+    start_logging(log_level(&arguments));
     let printer = Printer::new(arguments.output);
     match dispatch(arguments, &printer) {
         Ok(code) => ExitCode::from(code),
@@ -45,15 +46,25 @@ fn main() -> ExitCode {
     }
 }
 
-/// `RUST_LOG` decides; else warnings, and more with `-v`.
-fn start_logging(arguments: &Arguments) {
-    let level = match arguments.verbose {
+/// What to say of what happens inside: warnings, and more with `-v`. The demo tells its own story.
+fn log_level(arguments: &Arguments) -> &'static str {
+    match arguments.verbose {
+        0 if matches!(arguments.verb, Verb::Demo(_)) => "error",
         0 => "warn",
         1 => "info",
         _ => "debug",
-    };
+    }
+}
+
+/// `RUST_LOG` decides; else the level given.
+pub(crate) fn start_logging(level: &str) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
 }
 
 fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {

@@ -1,5 +1,6 @@
 //! Jobs that every worker of this binary serves: what the demo and `remora bench` run.
 
+use super::demo::DemoJob;
 use remora::{Context, Job, JobError, WorkerProcess, async_trait};
 
 /// Does nothing, so that what remains is the cost of Remora itself.
@@ -17,5 +18,5 @@ impl Job for Noop {
 
 /// Adds them to a worker.
 pub(crate) fn jobs(process: WorkerProcess) -> WorkerProcess {
-    process.job(Noop)
+    process.job(Noop).job(DemoJob)
 }

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use remora::{WorkerProcess, WorkerProcessError};
-use tracing_subscriber::EnvFilter;
 
 use super::builtin;
 use crate::args::WorkerArgs;
@@ -15,16 +14,18 @@ use crate::failure::{Failure, code};
 struct OwnedArgs {
     #[arg(long)]
     dir: PathBuf,
+    /// What to say of what happens inside.
+    #[arg(long, default_value = "warn")]
+    log: String,
     #[command(flatten)]
     worker: WorkerArgs,
 }
 
 /// A worker of the process that started it.
 pub(crate) fn owned() -> ExitCode {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
     let words = std::env::args_os().enumerate().filter(|(index, _)| *index != 1).map(|(_, word)| word);
     let args = OwnedArgs::parse_from(words);
+    crate::start_logging(&args.log);
     match process(args.dir, args.worker).owned().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(WorkerProcessError::OwnerGone) => ExitCode::from(code::FAILED),

@@ -1,0 +1,254 @@
+//! `remora demo [FOLDER]`: real files, three worker processes, three bad things, and a comparison with a
+//! plain serial run at the end.
+//!
+//! Promises: exit code 0 only if every job's published result is, byte for byte, what the serial run gives.
+//! Bounds its input and says so; paces its files so that there is something to see.
+
+mod compare;
+mod files;
+mod job;
+mod script;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use agents::CleanerOptions;
+use durable::JobView;
+use protocol::{JobId, JobSpec};
+use remora::{Client, DataFolder};
+use serde::Serialize;
+use server::{Owner, OwnerOptions};
+
+pub(crate) use job::DemoJob;
+
+use super::dev::{explain, supervisor};
+use crate::args::DemoArgs;
+use crate::failure::{Failure, code};
+use crate::printer::Printer;
+use files::Parts;
+use script::Stage;
+
+const JOBS: usize = 24;
+const WORKERS: u32 = 3;
+/// More places than jobs, so that lost ones need not wait for others to end.
+const SLOTS: u32 = 10;
+const LEASE: Duration = Duration::from_secs(3);
+/// How long one job is made to take, by a pause after each file.
+const JOB_TAKES: Duration = Duration::from_secs(26);
+/// A demo that takes longer than this has failed.
+const LONGEST: Duration = Duration::from_secs(180);
+
+/// What the demo came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Verdict {
+    ok: bool,
+    jobs: usize,
+    published: usize,
+    published_twice: usize,
+    lost: usize,
+    attempts: usize,
+    steps_saved: u64,
+    seconds: u64,
+}
+
+pub(crate) fn run(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(async {
+        tokio::select! {
+            result = play(args, printer) => result,
+            _ = tokio::signal::ctrl_c() => Err(Failure::new(code::LEFT, "left before the end")),
+        }
+    });
+    runtime.shutdown_background();
+    result
+}
+
+async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
+    let folder = std::path::absolute(args.folder.as_deref().unwrap_or(Path::new(".")))?;
+    let parts = files::choose(&folder, JOBS)?;
+    let place = Place::make()?;
+    let began = Instant::now();
+    introduce(printer, &folder, &parts);
+    let data = DataFolder::new(place.path.join("data"));
+    let mut workers = supervisor(WORKERS, SLOTS)?;
+    workers.words.extend(["--log".into(), "error".into()]);
+    let owner = Owner::start(OwnerOptions {
+        folder: data.clone(),
+        lease: Some(LEASE),
+        workers,
+        events: true,
+        cleaner: CleanerOptions::default(),
+    })
+    .await
+    .map_err(explain)?;
+    let client = Client::connect(data.root(), "demo").await?;
+    let jobs = submit(&client, &folder, &parts).await?;
+    let stage = Stage::new(&owner, &client, &jobs, printer, parts.steps());
+    let ended = tokio::time::timeout(LONGEST, stage.play()).await;
+    let views = match ended {
+        Ok(views) => views?,
+        Err(_) => {
+            place.keep();
+            return Err(Failure::new(
+                code::FAILED,
+                format!("the jobs did not end within {} s", LONGEST.as_secs()),
+            )
+            .hint(format!("what was done lies in {}", data.root().display())));
+        }
+    };
+    printer.remark("");
+    printer.remark("comparing every published result with a plain serial run …");
+    let differences = compare::compare(&folder, &parts, &views, &data, &place.path.join("serial"));
+    let verdict = judge(&views, &differences, began.elapsed());
+    owner.shutdown().await;
+    conclude(printer, &verdict, &differences)?;
+    if verdict.ok {
+        Ok(code::OK)
+    } else {
+        place.keep();
+        Err(Failure::new(code::FAILED, "not everything matched")
+            .hint(format!("what was done lies in {}", data.root().display())))
+    }
+}
+
+fn introduce(printer: &Printer, folder: &Path, parts: &Parts) {
+    printer.remark(&format!(
+        "{} {} files of {} ({:.1} MB; at most {} files of at most {} KB each are taken),",
+        printer.paint("remora demo:", "1"),
+        parts.files,
+        folder.display(),
+        megabytes(parts.bytes),
+        files::MOST_FILES,
+        files::LARGEST / 1024,
+    ));
+    printer.remark(&format!(
+        "{JOBS} jobs hash and compress them file after file, with a checkpoint after each, on {WORKERS} worker processes of {SLOTS} slots."
+    ));
+    printer.remark(&format!(
+        "Each job is paced to about {} s; a lost worker is noticed after {} s.",
+        JOB_TAKES.as_secs(),
+        LEASE.as_secs()
+    ));
+    printer.remark("");
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1_000_000.0
+}
+
+async fn submit(client: &Client, folder: &Path, parts: &Parts) -> Result<Vec<JobId>, Failure> {
+    let mut jobs = Vec::new();
+    for part in &parts.jobs {
+        let pause = JOB_TAKES / u32::try_from(part.len().max(1)).unwrap_or(u32::MAX);
+        let args = job::DemoArgs {
+            folder: folder.to_owned(),
+            files: part.clone(),
+            pause_ms: u64::try_from(pause.as_millis()).unwrap_or(0),
+        };
+        let spec = JobSpec {
+            kind: <DemoJob as remora::Job>::KIND.to_owned(),
+            args: serde_json::to_string(&args)?,
+            ..JobSpec::default()
+        };
+        jobs.push(client.submit(spec).await?.job);
+    }
+    Ok(jobs)
+}
+
+fn judge(views: &[JobView], differences: &[String], took: Duration) -> Verdict {
+    let published = |view: &&JobView| view.result.is_some();
+    let successes = |view: &JobView| {
+        let succeeded = Some(protocol::Verdict::Succeeded);
+        view.attempts.iter().filter(|attempt| attempt.verdict == succeeded).count()
+    };
+    let jobs = views.len();
+    let published_count = views.iter().filter(published).count();
+    let published_twice = views.iter().filter(|view| successes(view) > 1).count();
+    let lost = jobs - published_count;
+    let resumed = views.iter().flat_map(|view| &view.attempts).map(|attempt| attempt.resumed_from);
+    Verdict {
+        ok: differences.is_empty() && lost == 0 && published_twice == 0,
+        jobs,
+        published: published_count,
+        published_twice,
+        lost,
+        attempts: views.iter().map(|view| view.attempts.len()).sum(),
+        steps_saved: resumed.sum(),
+        seconds: took.as_secs(),
+    }
+}
+
+fn conclude(printer: &Printer, verdict: &Verdict, differences: &[String]) -> Result<(), Failure> {
+    for difference in differences {
+        printer.remark(&printer.paint(difference, "31"));
+    }
+    if printer.is_json() {
+        return printer.json(verdict);
+    }
+    let good = |value: usize| if value == 0 { "32" } else { "31;1" };
+    let rows = [
+        ("jobs", verdict.jobs.to_string(), "1"),
+        (
+            "results published",
+            verdict.published.to_string(),
+            if verdict.published == verdict.jobs { "32" } else { "31;1" },
+        ),
+        ("published twice", verdict.published_twice.to_string(), good(verdict.published_twice)),
+        ("lost", verdict.lost.to_string(), good(verdict.lost)),
+        ("attempts", verdict.attempts.to_string(), "1"),
+        ("steps that resume saved", verdict.steps_saved.to_string(), "1"),
+    ];
+    for (name, value, colour) in rows {
+        printer.line(&format!("  {name:<26}{}", printer.paint(&format!("{value:>6}"), colour)));
+    }
+    if verdict.ok {
+        printer.remark(&printer.paint(
+            &format!("Every result is, byte for byte, what the serial run gave. ({} s)", verdict.seconds),
+            "32;1",
+        ));
+        printer.remark("Execution may repeat; publication happens once. Next: remora run -- ./your-program");
+    }
+    Ok(())
+}
+
+/// A folder for the demo's data, removed at the end unless it is worth a look.
+struct Place {
+    path: PathBuf,
+    keep: std::cell::Cell<bool>,
+}
+
+impl Place {
+    fn make() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("remora-demo-{}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|error| {
+            Failure::new(code::FAILED, format!("cannot make {}: {error}", path.display()))
+        })?;
+        Ok(Self { path, keep: std::cell::Cell::new(false) })
+    }
+
+    fn keep(&self) {
+        self.keep.set(true);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.keep.get() {
+            // What cannot be removed lies in the system's folder for such things.
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_a_loss_or_a_second_publication_is_not_ok() {
+        let good = judge(&[], &[], Duration::from_secs(3));
+        assert!(good.ok && good.seconds == 3);
+        assert!(!judge(&[], &["x".to_owned()], Duration::ZERO).ok);
+    }
+}
