@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use protocol::{ActorId, AttemptId, Incarnation, JobId, JobSpec, Origin, Phase, ReservationId, Step, id};
+use protocol::{
+    ActorId, AttemptId, Incarnation, JobId, JobSpec, Origin, Phase, ReservationId, RetryPolicy, Step, Token,
+    UserProgress, id,
+};
 use remora_durable::sqlite::{OpenError, Options, SqliteReads, SqliteRoom};
 use remora_durable::{
-    AcceptSuccess, AuthorizeAttempt, Document, Durable, DurableReads, JobFilter, Listing, ResultRecord,
-    Submit,
+    AcceptSuccess, AuthorizeAttempt, Document, Durable, DurableReads, JobFilter, Listing, PersistCheckpoint,
+    ReapLostAttempt, RequestCancel, ResultRecord, ScheduleRetry, Submit,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -49,7 +52,7 @@ fn success(number: u64, bytes: u64) -> AcceptSuccess {
     AcceptSuccess {
         job: submit(number).job,
         attempt: claim(number).attempt,
-        token: protocol::Token(1),
+        token: Token(1),
         result: ResultRecord { manifest: Document::empty(), digest: [0; 32], files: 0, bytes },
     }
 }
@@ -200,6 +203,59 @@ async fn the_order_of_arrival_goes_on_after_a_restart() {
     found.sort_by_key(|found| found.position);
     let order: Vec<_> = found.iter().map(|found| found.job).collect();
     assert_eq!(order, [9, 8, 7, 5].map(|number| submit(number).job));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_small_tables_hold_only_what_waits_or_runs() {
+    let (_folder, path) = place();
+    let room = open(&path);
+    let connection = Connection::open(&path).unwrap();
+    let rows = |table: &str| -> u64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
+    };
+    let job = submit(1).job;
+    let spec = JobSpec { retry: RetryPolicy { base_ms: 0, cap_ms: 0 }, ..JobSpec::default() };
+    room.submit(&ORIGIN, &[Submit { spec, ..submit(1) }]).await.unwrap();
+    for token in 1..=9 {
+        let checkpoint_revision = room.checkpoint(job).await.unwrap().map_or(0, |stored| stored.revision);
+        let attempt = AttemptId(u128::from(token));
+        let request = AuthorizeAttempt { attempt, checkpoint_revision, ..claim(1) };
+        room.authorize_attempt(&ORIGIN, &[request]).await.unwrap();
+        for step in 1..=3 {
+            let request = PersistCheckpoint {
+                job,
+                attempt,
+                token: Token(token),
+                progress: u64::from(token) * 10 + step,
+                user: UserProgress::default(),
+                state: Document::empty(),
+                manifest: Document::empty(),
+            };
+            assert!(matches!(
+                room.persist_checkpoint(&ORIGIN, &[request]).await.unwrap()[0].step,
+                Step::Taken(_)
+            ));
+        }
+        let inherited = u64::from(token > 1);
+        assert_eq!((rows("outbox"), rows("running"), rows("checkpoint")), (0, 1, 1 + inherited));
+        let request = ReapLostAttempt {
+            job,
+            attempt,
+            token: Token(token),
+            error: String::new(),
+            chance: 0,
+            judged: Vec::new(),
+        };
+        room.reap_lost_attempt(&ORIGIN, &[request]).await.unwrap();
+        assert_eq!((rows("running"), rows("retry_wait"), rows("checkpoint")), (0, 1, 1));
+        room.schedule_retry(&ORIGIN, &[ScheduleRetry { job }]).await.unwrap();
+        assert_eq!((rows("outbox"), rows("retry_wait")), (1, 0));
+    }
+    room.request_cancel(&ORIGIN, &[RequestCancel { job }]).await.unwrap();
+    assert_eq!((rows("outbox"), rows("running"), rows("retry_wait")), (0, 0, 0));
+    assert_eq!(rows("checkpoint WHERE state IS NOT NULL OR manifest IS NOT NULL"), 0);
+    assert_eq!((rows("attempt"), rows("stage WHERE owed > 0")), (9, 9));
 }
 
 #[test]

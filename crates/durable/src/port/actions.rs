@@ -231,6 +231,7 @@ pub struct StageSwept {
     pub job: JobId,
     /// The attempt whose stage was swept.
     pub attempt: AttemptId,
-    /// Whether something was kept and the sweep must run again at the job's end.
+    /// Whether something was kept and the sweep must run again at the job's end. A sweep that was judged before the
+    /// end and is reported after it is not the last; what is kept by one judged after it stays.
     pub kept: bool,
 }

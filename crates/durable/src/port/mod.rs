@@ -25,11 +25,13 @@ pub type Answer<T> = Result<Vec<Stamped<T>>, Fault>;
 #[async_trait]
 pub trait Durable: Send + Sync {
     /// Accepts jobs. The job id makes the request repeatable; an idempotency key finds the earlier job.
-    /// Refused: `same_request` when the key stands for another request.
+    /// Refused: `same_request` when the key, or the id, stands for another request. Set aside: a submission that is
+    /// wrong; the reason names field, value and limit.
     async fn submit(&self, origin: &Origin, batch: &[Submit]) -> Answer<Submitted>;
 
-    /// `AuthorizeAttempt`, the claim. Refused: `job_exists`, `not_set_aside`, `phase_queued`,
+    /// `AuthorizeAttempt`, the claim. Refused: `job_exists`, `attempt_unused`, `not_set_aside`, `phase_queued`,
     /// `dispatch_needed`, `attempts_left`, `checkpoint_changed`; a repeated claim of a revoked attempt: `lost`.
+    /// Set aside, and kept so with the reason: a row that cannot be decoded.
     async fn authorize_attempt(&self, origin: &Origin, batch: &[AuthorizeAttempt]) -> Answer<Authorized>;
 
     /// `PersistCheckpoint`. Refused: `authority`, `phase_running`, `progress_positive`, `checkpoint_advances`.
@@ -44,7 +46,8 @@ pub trait Durable: Send + Sync {
     /// `ReapLostAttempt`. Names the attempt that was judged. Refused: `authority`, `phase_running`.
     async fn reap_lost_attempt(&self, origin: &Origin, batch: &[ReapLostAttempt]) -> Answer<Ended>;
 
-    /// `ScheduleRetry`. Refused: `phase_retry_wait`, `due`.
+    /// `ScheduleRetry`. Refused: `phase_retry_wait`, `due`. A job that was scheduled and is still queued answers
+    /// `Taken`, as the first time.
     async fn schedule_retry(&self, origin: &Origin, batch: &[ScheduleRetry]) -> Answer<Scheduled>;
 
     /// `RequestCancel`. Refused: `job_exists`, `cancellable` (terminal already). A job that is cancelling or
@@ -63,7 +66,8 @@ pub trait Durable: Send + Sync {
 
     /// The verb `retry`: `retry_wait` becomes due now, a row set aside is offered again, a failed or
     /// cancelled job gives a new job. Refused: `job_exists`, `terminal` (queued, running or cancelling),
-    /// `cancellable` (succeeded).
+    /// `cancellable` (succeeded), `same_request` (the new job's id stands for another job). The new job's id makes
+    /// the request repeatable, also where no new job is made.
     async fn retry(&self, origin: &Origin, batch: &[Retry]) -> Answer<Retried>;
 
     /// Records what a sweep of ended attempts' stages left.
@@ -75,7 +79,9 @@ pub trait Durable: Send + Sync {
     /// Marks this epoch open. Refused: `epoch_current`. Already open is `Taken`.
     async fn open_epoch(&self, origin: &Origin, epoch: u64) -> Result<Stamped<PoolRow>, Fault>;
 
-    /// Changes limits, pauses or the lease length and raises the configuration's revision.
+    /// Changes limits, pauses or the lease length and raises the configuration's revision; a change that changes
+    /// nothing raises nothing. Out of range ([`Configure::validate`]): a fault, `Unreachable`, whose source is the
+    /// [`protocol::Violation`].
     async fn configure(&self, origin: &Origin, change: &Configure) -> Result<PoolRow, Fault>;
 }
 
@@ -116,7 +122,9 @@ pub trait DurableReads: Send + Sync {
     /// The job's valid checkpoint.
     async fn checkpoint(&self, job: protocol::JobId) -> Result<Option<Checkpoint>, Fault>;
 
-    /// Ended attempts whose stage is due for a sweep, with everything that must be kept, in one snapshot.
+    /// Ended attempts whose stage is due for a sweep, with everything that must be kept, in one snapshot. Those that
+    /// have stopped come first, then by their end: whoever leaves out ends that are too young leaves out the last
+    /// rows only, so nothing waits behind them.
     async fn stages_to_sweep(&self, limit: usize) -> Result<Vec<SweepStage>, Fault>;
 }
 

@@ -112,6 +112,7 @@ pub struct SweepStage {
     /// Whether the job is terminal.
     pub terminal: bool,
     /// Manifests and stored documents that must be kept: the valid checkpoint's state and manifest, those
-    /// inherited by attempts with authority, the committed result's.
+    /// inherited by attempts with authority, the committed result's. A state in the row refers to nothing and is
+    /// left out, so what is `Inline` here is a manifest. A job that ended without a result keeps nothing.
     pub keep: Vec<Document>,
 }

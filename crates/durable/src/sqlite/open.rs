@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, named_params};
 
 use super::clock::Clock;
@@ -55,8 +56,7 @@ pub(super) fn writer(path: &Path, options: &Options, clock: &Clock) -> Result<Co
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;
-    connection.busy_timeout(BUSY).map_err(refused)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    settle(&connection).map_err(refused)?;
     migrate::identify(&connection, path)?;
     connection.execute_batch(sql!("connection", "writer")).map_err(refused)?;
     let mode: String =
@@ -73,6 +73,14 @@ pub(super) fn writer(path: &Path, options: &Options, clock: &Clock) -> Result<Co
         return Err(OpenError::OtherPool { path: path.to_owned(), found, wanted });
     }
     Ok(connection)
+}
+
+/// What every connection is set to. Stable plans: else statements would be prepared anew with every parameter.
+fn settle(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// Finds the way in which the file can be looked at without owning it.
@@ -129,8 +137,7 @@ pub(super) fn reader(path: &Path, way: Way) -> Result<Connection, Trouble> {
             Connection::open_with_flags(still_uri(path)?, flags)?
         }
     };
-    connection.busy_timeout(BUSY)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    settle(&connection)?;
     connection.execute_batch(sql!("connection", "reader"))?;
     Ok(connection)
 }

@@ -66,8 +66,10 @@ fn jobs_of(
 ) -> Result<Vec<JobSummary>, Trouble> {
     let sql = match phase {
         None => sql!("list", "all"),
-        Some(phase) if phase.is_terminal() => sql!("list", "ended"),
-        Some(_) => sql!("list", "live"),
+        Some(Phase::Queued) => sql!("list", "queued"),
+        Some(Phase::RetryWait) => sql!("list", "retry_wait"),
+        Some(Phase::Running | Phase::Cancelling) => sql!("list", "running"),
+        Some(Phase::Succeeded | Phase::Failed | Phase::Cancelled) => sql!("list", "ended"),
     };
     let params = named_params! {
         ":phase": phase.map(Phase::name),

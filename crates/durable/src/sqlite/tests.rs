@@ -143,6 +143,7 @@ fn no_statement_on_the_hot_path_walks_over_a_table() {
         sql!("checkpoint", "valid"),
         sql!("stages_to_sweep", "stages"),
         sql!("stages_to_sweep", "keep"),
+        sql!("list", "all"),
         sql!("list", "ended"),
         sql!("job", "job"),
         sql!("job", "attempts"),

@@ -11,7 +11,7 @@ use super::session::{Decision, Session};
 use super::trouble::Trouble;
 use crate::Answer;
 
-/// A request that the writer runs, perhaps twice: again when the group it was in could not be committed.
+/// A request that the writer runs, perhaps again when the group it was in could not be committed.
 pub(super) trait Work: Send {
     /// What is being done, for messages.
     fn doing(&self) -> &'static str;
@@ -19,7 +19,7 @@ pub(super) trait Work: Send {
     /// How many rows it decides.
     fn rows(&self) -> usize;
 
-    /// Decides every row. A second call begins from nothing.
+    /// Decides every row. Another call begins from nothing.
     fn run(&mut self, session: &Session<'_>) -> Result<(), Trouble>;
 
     /// Records events and replies.

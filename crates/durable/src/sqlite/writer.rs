@@ -1,8 +1,11 @@
 //! The one thread that writes, with group commit.
 //!
 //! Promises: requests that wait together are committed together; a reply leaves only after its commit; a request
-//! that fails takes no other one with it, because a group that cannot be committed is rolled back and each of its
-//! requests is then run alone. Does not delay a request to make a group larger.
+//! that fails takes no other one with it. Does not delay a request to make a group larger.
+//!
+//! A group runs first as if nothing could go wrong. When a row of it fails, the group is rolled back and run again,
+//! still in one commit, with each row behind a savepoint of its own. When the store fails, as on a full disk, each
+//! request is run alone, so that the small ones may find room.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -107,7 +110,11 @@ impl Scribe {
     }
 
     fn commit(&self, mut group: Vec<Box<dyn Work>>) {
-        match self.transaction(&mut group, false) {
+        let committed = match self.transaction(&mut group, false) {
+            Err(failed) if failed.trouble.of_the_row().is_some() => self.transaction(&mut group, true),
+            other => other,
+        };
+        match committed {
             Ok(()) => group.into_iter().for_each(|work| work.answer(Ok(()), &*self.sink)),
             Err(Failed { trouble, .. }) if trouble.is_busy() => {
                 let text = trouble.to_string();

@@ -6,10 +6,16 @@ WITH RECURSIVE step (queue, kind, priority) AS (
     SELECT queue, kind, priority FROM outbox WHERE set_aside IS NULL ORDER BY queue, kind, priority LIMIT 1)
   UNION ALL
   SELECT o.queue, o.kind, o.priority
-  FROM step s JOIN outbox o ON o.sequence = (
-    SELECT n.sequence FROM outbox n
-    WHERE n.set_aside IS NULL AND (n.queue, n.kind, n.priority) > (s.queue, s.kind, s.priority)
-    ORDER BY n.queue, n.kind, n.priority LIMIT 1)
+  FROM step s JOIN outbox o ON o.sequence = coalesce(
+    (SELECT n.sequence FROM outbox n
+     WHERE n.set_aside IS NULL AND n.queue = s.queue AND n.kind = s.kind AND n.priority > s.priority
+     ORDER BY n.priority LIMIT 1),
+    (SELECT n.sequence FROM outbox n
+     WHERE n.set_aside IS NULL AND n.queue = s.queue AND n.kind > s.kind
+     ORDER BY n.kind, n.priority LIMIT 1),
+    (SELECT n.sequence FROM outbox n
+     WHERE n.set_aside IS NULL AND n.queue > s.queue
+     ORDER BY n.queue, n.kind, n.priority LIMIT 1))
 )
 SELECT queue, kind, priority FROM step s
 WHERE EXISTS (
