@@ -31,8 +31,9 @@ impl Parts {
     }
 }
 
-/// Walks the folder and deals its files to so many jobs.
-pub(super) fn choose(folder: &Path, jobs: usize) -> Result<Parts, Failure> {
+/// Walks the folder, copies what it takes to `copies`, so that nobody's editing meanwhile changes what is
+/// right, and deals the files to so many jobs.
+pub(super) fn choose(folder: &Path, jobs: usize, copies: &Path) -> Result<Parts, Failure> {
     let mut found = Vec::new();
     walk(folder, Path::new(""), &mut found).map_err(|error| {
         Failure::new(code::FAILED, format!("cannot read the folder {}: {error}", folder.display()))
@@ -50,7 +51,12 @@ pub(super) fn choose(folder: &Path, jobs: usize) -> Result<Parts, Failure> {
     }
     found.sort();
     thin_out(&mut found);
-    let bytes = found.iter().map(|(_, size)| size).sum();
+    let mut bytes = 0;
+    for (path, _) in &found {
+        bytes += copy(&folder.join(path), &copies.join(path)).map_err(|error| {
+            Failure::new(code::FAILED, format!("cannot copy {}: {error}", path.display()))
+        })?;
+    }
     let files = found.len();
     let wanted = files.max(jobs * FEWEST_EACH);
     let mut dealt = vec![Vec::new(); jobs];
@@ -61,6 +67,13 @@ pub(super) fn choose(folder: &Path, jobs: usize) -> Result<Parts, Failure> {
         }
     }
     Ok(Parts { jobs: dealt, files, bytes })
+}
+
+fn copy(from: &Path, to: &Path) -> std::io::Result<u64> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::copy(from, to)
 }
 
 /// Every n-th file of too many, so that all of the tree is seen.
@@ -111,7 +124,9 @@ mod tests {
             fs::write(path, "text").unwrap();
         }
         fs::File::create(folder.path().join("large")).unwrap().set_len(LARGEST + 1).unwrap();
-        let parts = choose(folder.path(), 20).unwrap();
+        let copies = tempfile::tempdir().unwrap();
+        let parts = choose(folder.path(), 20, copies.path()).unwrap();
+        assert_eq!(fs::read_to_string(copies.path().join("b/c")).unwrap(), "text");
         assert_eq!((parts.files, parts.bytes, parts.jobs.len()), (2, 8, 20));
         assert!(parts.jobs.iter().all(|part| !part.is_empty()));
     }
@@ -123,7 +138,8 @@ mod tests {
         assert_eq!(found.len(), MOST_FILES);
         assert!(found[MOST_FILES - 1].0.as_os_str() > "09900");
         let empty = tempfile::tempdir().unwrap();
-        assert!(choose(empty.path(), 20).is_err());
-        assert!(choose(Path::new("/no/such/folder"), 20).is_err());
+        let copies = tempfile::tempdir().unwrap();
+        assert!(choose(empty.path(), 20, copies.path()).is_err());
+        assert!(choose(Path::new("/no/such/folder"), 20, copies.path()).is_err());
     }
 }

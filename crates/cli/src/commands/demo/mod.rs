@@ -65,8 +65,9 @@ pub(crate) fn run(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
 
 async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     let folder = std::path::absolute(args.folder.as_deref().unwrap_or(Path::new(".")))?;
-    let parts = files::choose(&folder, JOBS)?;
     let place = Place::make()?;
+    let input = place.path.join("input");
+    let parts = files::choose(&folder, JOBS, &input)?;
     let began = Instant::now();
     introduce(printer, &folder, &parts);
     let data = DataFolder::new(place.path.join("data"));
@@ -82,7 +83,7 @@ async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     .await
     .map_err(explain)?;
     let client = Client::connect(data.root(), "demo").await?;
-    let jobs = submit(&client, &folder, &parts).await?;
+    let jobs = submit(&client, &input, &parts).await?;
     let stage = Stage::new(&owner, &client, &jobs, printer, parts.steps());
     let ended = tokio::time::timeout(LONGEST, stage.play()).await;
     let views = match ended {
@@ -98,7 +99,7 @@ async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     };
     printer.remark("");
     printer.remark("comparing every published result with a plain serial run …");
-    let differences = compare::compare(&folder, &parts, &views, &data, &place.path.join("serial"));
+    let differences = compare::compare(&input, &parts, &views, &data, &place.path.join("serial"));
     let verdict = judge(&views, &differences, began.elapsed());
     owner.shutdown().await;
     conclude(printer, &verdict, &differences)?;

@@ -69,6 +69,8 @@ pub(super) struct Stage<'demo> {
     /// Lost attempts told already, and attempts that went on after one.
     revoked: BTreeSet<AttemptId>,
     resumed: BTreeSet<AttemptId>,
+    /// When coordination was lost, until its repair is told.
+    lost_at: Option<Instant>,
 }
 
 impl<'demo> Stage<'demo> {
@@ -96,6 +98,7 @@ impl<'demo> Stage<'demo> {
             began: Instant::now(),
             revoked: BTreeSet::new(),
             resumed: BTreeSet::new(),
+            lost_at: None,
         }
     }
 
@@ -107,6 +110,7 @@ impl<'demo> Stage<'demo> {
             let views = self.views().await?;
             self.show(&views);
             self.tell_ends(&views);
+            self.tell_repair(&views).await?;
             let ended = views.iter().all(|view| view.summary.phase.is_terminal());
             let now = self.began.elapsed();
             if frozen.as_ref().is_some_and(|frozen| Instant::now() >= frozen.until) {
@@ -123,6 +127,7 @@ impl<'demo> Stage<'demo> {
                 done.1 = frozen.is_some();
             } else if !done.2 && now >= LOSE_AT {
                 self.lose(&views);
+                self.lost_at = Some(Instant::now());
                 done.2 = true;
             }
             tokio::time::sleep(LOOK).await;
@@ -182,6 +187,23 @@ impl<'demo> Stage<'demo> {
                 &format!("↻ {} on from the last checkpoint, after {from} files each", go(resumed.len())),
             );
         }
+    }
+
+    /// The store's repair, once it is open and every running attempt has its lease back.
+    async fn tell_repair(&mut self, views: &[JobView]) -> Result<(), Failure> {
+        let Some(lost_at) = self.lost_at else { return Ok(()) };
+        let pool = self.client.coordination().pool().await?;
+        let running = views.iter().filter(|view| view.summary.phase == Phase::Running).count();
+        if pool.open && pool.unaccounted == 0 && pool.leases >= running {
+            self.lost_at = None;
+            let took = lost_at.elapsed().as_secs_f32();
+            let text = format!(
+                "✓ rebuilt within {took:.1} s as epoch {}: {} leases are back, no attempt was spent",
+                pool.mark.epoch, pool.leases
+            );
+            self.say("32", &text);
+        }
+        Ok(())
     }
 
     /// The worker with the most to lose, frozen ones left out.
