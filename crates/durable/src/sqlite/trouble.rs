@@ -40,6 +40,11 @@ impl Trouble {
         matches!(self.code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 
+    /// Whether there is no space left.
+    pub(super) fn is_full(&self) -> bool {
+        self.code() == Some(ErrorCode::DiskFull)
+    }
+
     /// The fault when nothing was applied: a read, or a transaction that was rolled back.
     pub(super) fn unapplied(self, doing: &str, path: &Path) -> Fault {
         let file = path.display();

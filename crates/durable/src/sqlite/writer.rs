@@ -123,7 +123,19 @@ impl Scribe {
                     work.answer(Err(fault), &*self.sink);
                 }
             }
-            Err(_) => group.into_iter().for_each(|work| self.alone(work)),
+            Err(Failed { trouble, .. }) => {
+                if trouble.is_full() {
+                    self.make_room();
+                }
+                group.into_iter().for_each(|work| self.alone(work));
+            }
+        }
+    }
+
+    /// What the log holds goes into the file, so that the log is written from its start again instead of growing.
+    fn make_room(&self) {
+        if let Err(error) = self.connection.execute_batch(sql!("connection", "empty_log")) {
+            tracing::warn!(path = %self.path.display(), %error, "cannot empty the log of a full disk");
         }
     }
 

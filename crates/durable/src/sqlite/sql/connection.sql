@@ -18,6 +18,10 @@ PRAGMA trusted_schema = OFF;
 PRAGMA cache_size = -16384;
 PRAGMA temp_store = MEMORY;
 
+--: empty_log
+-- Waits for nobody: what readers still need stays.
+PRAGMA wal_checkpoint(PASSIVE)
+
 --: begin
 BEGIN IMMEDIATE
 
