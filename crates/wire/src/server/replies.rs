@@ -17,6 +17,9 @@ use crate::frame::{self, Head};
 /// Bytes gathered for one write. A write of so many that takes longer than the drain limit ends it.
 const CHUNK: usize = 256 * 1024;
 
+/// Different wake-ups gathered for one write.
+const WAKES_AT_ONCE: usize = 64;
+
 /// All that writing needs.
 pub(super) struct Writing {
     pub(super) writer: OwnedWriteHalf,
@@ -47,13 +50,15 @@ impl Writing {
     /// Waits for something to write, and takes what else is ready.
     async fn gather(&mut self, chunk: &mut Vec<u8>) -> bool {
         chunk.clear();
+        // A hint that is given twice at once says nothing more.
+        let mut said: Vec<Wake> = Vec::new();
         tokio::select! {
             biased;
             reply = self.replies.recv() => match reply {
                 Some(reply) => chunk.extend_from_slice(&reply),
                 None => return false,
             },
-            wake = next_wake(&mut self.wakes) => push(chunk, wake.as_ref()),
+            wake = next_wake(&mut self.wakes) => said.extend(wake),
         }
         while chunk.len() < CHUNK {
             match self.replies.try_recv() {
@@ -61,22 +66,21 @@ impl Writing {
                 Err(_) => break,
             }
         }
-        let mut last = None;
-        while chunk.len() < CHUNK
+        while said.len() < WAKES_AT_ONCE
             && let Some(wake) = self.wakes.as_mut().and_then(|wakes| wakes.try_recv().ok())
         {
-            if last.as_ref() != Some(&wake) {
-                push(chunk, Some(&wake));
+            if !said.contains(&wake) {
+                said.push(wake);
             }
-            last = Some(wake);
         }
+        said.iter().for_each(|wake| push(chunk, wake));
         true
     }
 }
 
-fn push(chunk: &mut Vec<u8>, wake: Option<&Wake>) {
+fn push(chunk: &mut Vec<u8>, wake: &Wake) {
     // A wake-up that cannot be sent is a hint that is lost, as hints may be.
-    if let Some(Ok(frame)) = wake.map(|wake| frame::reply(Head::Wake, wake)) {
+    if let Ok(frame) = frame::reply(Head::Wake, wake) {
         chunk.extend_from_slice(&frame);
     }
 }
