@@ -5,7 +5,7 @@
 use protocol::{FailureCause, JobSpec, Phase, Timestamp, UserProgress, Verdict};
 use rusqlite::Row;
 
-use super::session::Seen;
+use super::transaction::Seen;
 use super::trouble::Trouble;
 use crate::{Checkpoint, Document, ProgramExit};
 

@@ -19,9 +19,9 @@ mod reader;
 mod reads;
 mod room;
 mod section;
-mod session;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod trouble;
 mod work;
 mod writer;

@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 
 use super::reads::limit_column;
 use super::section::sql;
-use super::session::Session;
+use super::transaction::Transaction;
 use super::trouble::Trouble;
 use super::{SqliteReads, SqliteRoom, column};
 use crate::{
@@ -37,17 +37,17 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Trouble> {
     })
 }
 
-fn page(session: &Session<'_>, filter: &JobFilter) -> Result<JobPage, Trouble> {
+fn page(transaction: &Transaction<'_>, filter: &JobFilter) -> Result<JobPage, Trouble> {
     let limit = filter.limit.min(PAGE);
     let mut jobs = if filter.phases.is_empty() {
-        jobs_of(session, filter, None, limit)?
+        jobs_of(transaction, filter, None, limit)?
     } else {
         let mut phases = filter.phases.clone();
         phases.sort_unstable();
         phases.dedup();
         let mut jobs = Vec::new();
         for phase in phases {
-            jobs.extend(jobs_of(session, filter, Some(phase), limit)?);
+            jobs.extend(jobs_of(transaction, filter, Some(phase), limit)?);
         }
         jobs.sort_unstable_by_key(|job| std::cmp::Reverse(job.job));
         jobs
@@ -59,7 +59,7 @@ fn page(session: &Session<'_>, filter: &JobFilter) -> Result<JobPage, Trouble> {
 
 /// The newest jobs of a phase, or of all: one more than asked for, to see whether there are more.
 fn jobs_of(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     filter: &JobFilter,
     phase: Option<Phase>,
     limit: usize,
@@ -78,10 +78,10 @@ fn jobs_of(
         ":before": filter.before.map(JobId::to_bytes),
         ":limit": limit_column(limit + 1),
     };
-    session.rows(sql, params, summary)
+    transaction.rows(sql, params, summary)
 }
 
-fn view(session: &Session<'_>, job: JobId) -> Result<Option<JobView>, Trouble> {
+fn view(transaction: &Transaction<'_>, job: JobId) -> Result<Option<JobView>, Trouble> {
     let params = named_params! {":job": job.to_bytes()};
     let read = |row: &Row<'_>| {
         let summary = summary(row)?;
@@ -105,9 +105,9 @@ fn view(session: &Session<'_>, job: JobId) -> Result<Option<JobView>, Trouble> {
             checkpoint_revision: column::count(row, "checkpoint_revision")?,
         })
     };
-    let Some(mut view) = session.row(sql!("job", "job"), params, read)? else { return Ok(None) };
-    view.attempts = session.rows(sql!("job", "attempts"), params, attempt)?;
-    view.result = result(session, job)?;
+    let Some(mut view) = transaction.row(sql!("job", "job"), params, read)? else { return Ok(None) };
+    view.attempts = transaction.rows(sql!("job", "attempts"), params, attempt)?;
+    view.result = result(transaction, job)?;
     Ok(Some(view))
 }
 
@@ -126,8 +126,8 @@ fn attempt(row: &Row<'_>) -> Result<AttemptView, Trouble> {
     })
 }
 
-fn result(session: &Session<'_>, job: JobId) -> Result<Option<PublishedResult>, Trouble> {
-    session.row(sql!("result"), named_params! {":job": job.to_bytes()}, |row| {
+fn result(transaction: &Transaction<'_>, job: JobId) -> Result<Option<PublishedResult>, Trouble> {
+    transaction.row(sql!("result"), named_params! {":job": job.to_bytes()}, |row| {
         let gone = || Trouble::BadRow("the result has no manifest".to_owned());
         Ok(PublishedResult {
             job,
@@ -148,16 +148,16 @@ fn result(session: &Session<'_>, job: JobId) -> Result<Option<PublishedResult>, 
 impl Listing for SqliteReads {
     async fn list(&self, filter: &JobFilter) -> Result<JobPage, Fault> {
         let filter = filter.clone();
-        self.people.read("list jobs", move |session| page(session, &filter)).await
+        self.people.read("list jobs", move |transaction| page(transaction, &filter)).await
     }
 
     async fn job(&self, job: JobId) -> Result<Option<JobView>, Fault> {
-        self.people.read("read a job", move |session| view(session, job)).await
+        self.people.read("read a job", move |transaction| view(transaction, job)).await
     }
 
     async fn counts(&self) -> Result<Vec<PhaseCount>, Fault> {
-        let work = |session: &Session<'_>| {
-            session.rows(sql!("counts"), &[], |row| {
+        let work = |transaction: &Transaction<'_>| {
+            transaction.rows(sql!("counts"), &[], |row| {
                 Ok(PhaseCount {
                     queue: row.get("queue")?,
                     phase: column::phase(row, "phase")?,
@@ -169,7 +169,7 @@ impl Listing for SqliteReads {
     }
 
     async fn result(&self, job: JobId) -> Result<Option<PublishedResult>, Fault> {
-        self.people.read("read a result", move |session| result(session, job)).await
+        self.people.read("read a result", move |transaction| result(transaction, job)).await
     }
 }
 

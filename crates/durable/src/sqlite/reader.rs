@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use super::clock::Clock;
 use super::open;
 use super::section::sql;
-use super::session::Session;
+use super::transaction::Transaction;
 use super::trouble::Trouble;
 
 /// Connections of one pool, at most. Decisions and people have a pool each, so a long list holds up no agent.
@@ -44,7 +44,7 @@ impl Reader {
     pub(super) async fn read<T: Send + 'static>(
         &self,
         doing: &'static str,
-        work: impl FnOnce(&Session<'_>) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, Fault> {
         let shared = Arc::clone(&self.shared);
         let place = Arc::clone(&shared.places).acquire_owned().await;
@@ -63,7 +63,7 @@ impl Shared {
     fn read<T>(
         &self,
         doing: &str,
-        work: impl FnOnce(&Session<'_>) -> Result<T, Trouble>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Trouble>,
     ) -> Result<T, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
@@ -82,11 +82,11 @@ impl Shared {
     fn snapshot<T>(
         &self,
         connection: &Connection,
-        work: impl FnOnce(&Session<'_>) -> Result<T, Trouble>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
         connection.prepare_cached(sql!("connection", "begin_snapshot"))?.execute([])?;
-        let session = Session { connection, now: self.clock.now(), recording: false, careful: false };
-        let answer = work(&session);
+        let transaction = Transaction { connection, now: self.clock.now(), recording: false, careful: false };
+        let answer = work(&transaction);
         connection.prepare_cached(sql!("connection", "rollback"))?.execute([])?;
         answer
     }

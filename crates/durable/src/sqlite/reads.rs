@@ -5,7 +5,7 @@ use protocol::{AttemptId, Fault, Incarnation, JobId, Mark, Phase, Position, Prio
 use rusqlite::{Row, named_params};
 
 use super::section::sql;
-use super::session::{Params, Session, mark};
+use super::transaction::{Params, Transaction, mark};
 use super::trouble::Trouble;
 use super::{SqliteReads, SqliteRoom, actions, column};
 use crate::{
@@ -28,13 +28,13 @@ fn dispatchable(row: &Row<'_>) -> Result<Dispatchable, Trouble> {
 }
 
 fn running(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     after: Option<AttemptId>,
     limit: usize,
 ) -> Result<Vec<RunningAttempt>, Trouble> {
     let after = after.map_or_else(Vec::new, |after| after.to_bytes().to_vec());
     let params = named_params! {":after": after, ":limit": limit_column(limit)};
-    session.rows(sql!("running"), params, |row| {
+    transaction.rows(sql!("running"), params, |row| {
         Ok(RunningAttempt {
             job: JobId::from_bytes(column::id(row, "job")?),
             attempt: AttemptId::from_bytes(column::id(row, "attempt")?),
@@ -43,15 +43,18 @@ fn running(
             epoch: column::count(row, "epoch")?,
             phase: column::phase(row, "phase")?,
             cancel_requested_at: column::maybe_time(row, "cancel_requested_at")?,
-            now: session.now,
+            now: transaction.now,
             mark: mark(column::count(row, "revision")?),
         })
     })
 }
 
 /// Where a job stands: its phase, the attempt with authority, its mark.
-fn standing(session: &Session<'_>, job: JobId) -> Result<Option<(Phase, Option<AttemptId>, Mark)>, Trouble> {
-    session.row(sql!("phases"), named_params! {":job": job.to_bytes()}, |row| {
+fn standing(
+    transaction: &Transaction<'_>,
+    job: JobId,
+) -> Result<Option<(Phase, Option<AttemptId>, Mark)>, Trouble> {
+    transaction.row(sql!("phases"), named_params! {":job": job.to_bytes()}, |row| {
         Ok((
             column::phase(row, "phase")?,
             column::maybe_id(row, "attempt")?.map(AttemptId::from_bytes),
@@ -60,27 +63,27 @@ fn standing(session: &Session<'_>, job: JobId) -> Result<Option<(Phase, Option<A
     })
 }
 
-fn stages_to_sweep(session: &Session<'_>, limit: usize) -> Result<Vec<SweepStage>, Trouble> {
+fn stages_to_sweep(transaction: &Transaction<'_>, limit: usize) -> Result<Vec<SweepStage>, Trouble> {
     let limit = limit_column(limit);
-    session.rows(sql!("stages_to_sweep", "stages"), named_params! {":limit": limit}, |row| {
+    transaction.rows(sql!("stages_to_sweep", "stages"), named_params! {":limit": limit}, |row| {
         let job = JobId::from_bytes(column::id(row, "job")?);
         Ok(SweepStage {
             job,
             attempt: AttemptId::from_bytes(column::id(row, "attempt")?),
             token: Token(row.get("token")?),
-            ended_ms_ago: session.now.since_ms(column::time(row, "ended_at")?),
+            ended_ms_ago: transaction.now.since_ms(column::time(row, "ended_at")?),
             stopped: row.get("stopped")?,
             committed: row.get("committed")?,
             terminal: row.get("terminal")?,
-            keep: keep(session, job)?,
+            keep: keep(transaction, job)?,
         })
     })
 }
 
 /// Manifests, and states that lie on the target. An inline state refers to nothing.
-fn keep(session: &Session<'_>, job: JobId) -> Result<Vec<Document>, Trouble> {
+fn keep(transaction: &Transaction<'_>, job: JobId) -> Result<Vec<Document>, Trouble> {
     let params = named_params! {":job": job.to_bytes()};
-    let found = session.rows(sql!("stages_to_sweep", "keep"), params, |row| {
+    let found = transaction.rows(sql!("stages_to_sweep", "keep"), params, |row| {
         Ok((row.get::<_, bool>("manifest")?, column::document_column(row, "document")?))
     })?;
     let mut kept = Vec::new();
@@ -106,8 +109,8 @@ impl DurableReads for SqliteReads {
     }
 
     async fn waiting_windows(&self) -> Result<Vec<Window>, Fault> {
-        let work = |session: &Session<'_>| {
-            session.rows(sql!("waiting_windows"), named_params! {":now": session.now.0}, window)
+        let work = |transaction: &Transaction<'_>| {
+            transaction.rows(sql!("waiting_windows"), named_params! {":now": transaction.now.0}, window)
         };
         self.fresh.read("read the waiting windows", work).await
     }
@@ -115,28 +118,28 @@ impl DurableReads for SqliteReads {
     #[doc(alias = "DispatchRead")]
     async fn dispatch_read(&self, read: &DispatchRead) -> Result<Vec<Dispatchable>, Fault> {
         let read = read.clone();
-        let work = move |session: &Session<'_>| {
+        let work = move |transaction: &Transaction<'_>| {
             let params: Params<'_> = named_params! {
                 ":queue": read.window.queue,
                 ":kind": read.window.kind,
                 ":priority": read.window.priority.0,
                 ":due": read.from.due.0,
                 ":sequence": column::at_most(read.from.sequence),
-                ":now": session.now.0,
+                ":now": transaction.now.0,
                 ":limit": limit_column(read.limit),
             };
-            session.rows(sql!("dispatch_read", "window"), params, dispatchable)
+            transaction.rows(sql!("dispatch_read", "window"), params, dispatchable)
         };
         self.fresh.read("read a window of the outbox", work).await
     }
 
     async fn dispatch_read_jobs(&self, jobs: &[JobId]) -> Result<Vec<Dispatchable>, Fault> {
         let jobs = jobs.to_vec();
-        let work = move |session: &Session<'_>| {
+        let work = move |transaction: &Transaction<'_>| {
             let mut found = Vec::with_capacity(jobs.len());
             for job in jobs {
-                let params = named_params! {":job": job.to_bytes(), ":now": session.now.0};
-                found.extend(session.row(sql!("dispatch_read", "job"), params, dispatchable)?);
+                let params = named_params! {":job": job.to_bytes(), ":now": transaction.now.0};
+                found.extend(transaction.row(sql!("dispatch_read", "job"), params, dispatchable)?);
             }
             Ok(found)
         };
@@ -144,9 +147,9 @@ impl DurableReads for SqliteReads {
     }
 
     async fn due_retries(&self, limit: usize) -> Result<Vec<ScheduleRetry>, Fault> {
-        let work = move |session: &Session<'_>| {
-            let params = named_params! {":now": session.now.0, ":limit": limit_column(limit)};
-            session.rows(sql!("due_retries"), params, |row| {
+        let work = move |transaction: &Transaction<'_>| {
+            let params = named_params! {":now": transaction.now.0, ":limit": limit_column(limit)};
+            transaction.rows(sql!("due_retries"), params, |row| {
                 Ok(ScheduleRetry { job: JobId::from_bytes(column::id(row, "job")?) })
             })
         };
@@ -154,23 +157,25 @@ impl DurableReads for SqliteReads {
     }
 
     async fn next_due(&self) -> Result<NextDue, Fault> {
-        let work = |session: &Session<'_>| {
-            let params = named_params! {":now": session.now.0};
-            let at = session.row(sql!("next_due"), params, |row| column::maybe_time(row, "at"))?;
-            Ok(NextDue { now: session.now, at: at.flatten() })
+        let work = |transaction: &Transaction<'_>| {
+            let params = named_params! {":now": transaction.now.0};
+            let at = transaction.row(sql!("next_due"), params, |row| column::maybe_time(row, "at"))?;
+            Ok(NextDue { now: transaction.now, at: at.flatten() })
         };
         self.fresh.read("read what falls due next", work).await
     }
 
     async fn running(&self, after: Option<AttemptId>, limit: usize) -> Result<Vec<RunningAttempt>, Fault> {
-        self.fresh.read("read the running attempts", move |session| running(session, after, limit)).await
+        self.fresh
+            .read("read the running attempts", move |transaction| running(transaction, after, limit))
+            .await
     }
 
     async fn authority(&self, attempts: &[AttemptOf]) -> Result<Vec<AuthorityRead>, Fault> {
         let attempts = attempts.to_vec();
-        let work = move |session: &Session<'_>| {
+        let work = move |transaction: &Transaction<'_>| {
             let read = |asked: &AttemptOf| {
-                Ok(match standing(session, asked.job)? {
+                Ok(match standing(transaction, asked.job)? {
                     Some((phase, attempt, mark)) => {
                         AuthorityRead { holds: attempt == Some(asked.attempt), phase: Some(phase), mark }
                     }
@@ -184,9 +189,9 @@ impl DurableReads for SqliteReads {
 
     async fn phases(&self, jobs: &[JobId]) -> Result<Vec<Option<PhaseRead>>, Fault> {
         let jobs = jobs.to_vec();
-        let work = move |session: &Session<'_>| {
+        let work = move |transaction: &Transaction<'_>| {
             let read = |job: &JobId| {
-                let standing = standing(session, *job)?;
+                let standing = standing(transaction, *job)?;
                 Ok(standing.map(|(phase, attempt, mark)| PhaseRead { phase, attempt, mark }))
             };
             jobs.iter().map(read).collect()
@@ -195,15 +200,17 @@ impl DurableReads for SqliteReads {
     }
 
     async fn checkpoint(&self, job: JobId) -> Result<Option<Checkpoint>, Fault> {
-        let work = move |session: &Session<'_>| {
+        let work = move |transaction: &Transaction<'_>| {
             let params = named_params! {":job": job.to_bytes()};
-            session.row(sql!("checkpoint", "valid"), params, column::checkpoint)
+            transaction.row(sql!("checkpoint", "valid"), params, column::checkpoint)
         };
         self.fresh.read("read a checkpoint", work).await
     }
 
     async fn stages_to_sweep(&self, limit: usize) -> Result<Vec<SweepStage>, Fault> {
-        self.fresh.read("read the stages to sweep", move |session| stages_to_sweep(session, limit)).await
+        self.fresh
+            .read("read the stages to sweep", move |transaction| stages_to_sweep(transaction, limit))
+            .await
     }
 }
 

@@ -7,7 +7,7 @@ use protocol::{Event, EventSink, Fault, Mark, Origin, Reason, Stamped, Step};
 use tokio::sync::oneshot;
 
 use super::section::sql;
-use super::session::{Decision, Session};
+use super::transaction::{Decision, Transaction};
 use super::trouble::Trouble;
 use crate::Answer;
 
@@ -20,14 +20,14 @@ pub(super) trait Work: Send {
     fn rows(&self) -> usize;
 
     /// Decides every row. Another call begins from nothing.
-    fn run(&mut self, session: &Session<'_>) -> Result<(), Trouble>;
+    fn run(&mut self, transaction: &Transaction<'_>) -> Result<(), Trouble>;
 
     /// Records events and replies.
     fn answer(self: Box<Self>, committed: Result<(), Fault>, sink: &dyn EventSink);
 }
 
 /// What decides one row.
-pub(super) type Decide<R, T> = fn(&Session<'_>, &Origin, &R) -> Decision<T>;
+pub(super) type Decide<R, T> = fn(&Transaction<'_>, &Origin, &R) -> Decision<T>;
 
 /// A batch of one action.
 pub(super) struct Batch<R, T> {
@@ -49,14 +49,14 @@ impl<R: Send, T: Send> Work for Batch<R, T> {
         self.rows.len()
     }
 
-    fn run(&mut self, session: &Session<'_>) -> Result<(), Trouble> {
+    fn run(&mut self, transaction: &Transaction<'_>) -> Result<(), Trouble> {
         self.answers.clear();
         self.events.clear();
         for row in &self.rows {
-            let decided = if session.careful {
-                self.carefully(session, row)
+            let decided = if transaction.careful {
+                self.carefully(transaction, row)
             } else {
-                (self.decide)(session, &self.origin, row)
+                (self.decide)(transaction, &self.origin, row)
             };
             let decided = decided?;
             self.answers.push(decided.answer);
@@ -77,19 +77,19 @@ impl<R: Send, T: Send> Work for Batch<R, T> {
 
 impl<R, T> Batch<R, T> {
     /// Decides a row so that its failure undoes only itself.
-    fn carefully(&self, session: &Session<'_>, row: &R) -> Decision<T> {
-        session.write(sql!("connection", "savepoint"), &[])?;
-        match (self.decide)(session, &self.origin, row) {
+    fn carefully(&self, transaction: &Transaction<'_>, row: &R) -> Decision<T> {
+        transaction.write(sql!("connection", "savepoint"), &[])?;
+        match (self.decide)(transaction, &self.origin, row) {
             Ok(decided) => {
-                session.write(sql!("connection", "release"), &[])?;
+                transaction.write(sql!("connection", "release"), &[])?;
                 Ok(decided)
             }
             Err(trouble) => {
                 let Some(reason) = trouble.of_the_row() else { return Err(trouble) };
-                session.write(sql!("connection", "rollback_to"), &[])?;
-                session.write(sql!("connection", "release"), &[])?;
+                transaction.write(sql!("connection", "rollback_to"), &[])?;
+                transaction.write(sql!("connection", "release"), &[])?;
                 let answer = Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) };
-                super::session::Decided::silent(answer)
+                super::transaction::Decided::silent(answer)
             }
         }
     }

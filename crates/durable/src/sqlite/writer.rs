@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use super::clock::Clock;
 use super::section::sql;
-use super::session::Session;
+use super::transaction::Transaction;
 use super::trouble::Trouble;
 use super::work::{Batch, Decide, Work};
 use crate::Answer;
@@ -158,9 +158,9 @@ impl Scribe {
         let before = |trouble| Failed { trouble, at_commit: false };
         connection.execute_batch(sql!("connection", "begin")).map_err(|error| before(error.into()))?;
         for work in group.iter_mut() {
-            let session =
-                Session { connection, now: self.clock.now(), recording: self.sink.is_on(), careful };
-            if let Err(trouble) = work.run(&session) {
+            let transaction =
+                Transaction { connection, now: self.clock.now(), recording: self.sink.is_on(), careful };
+            if let Err(trouble) = work.run(&transaction) {
                 self.roll_back();
                 return Err(before(trouble));
             }

@@ -9,7 +9,7 @@ use super::end::{End, Ledger, after_failure, end_attempt, ledger, wait};
 use super::reject_outcome::reject_outcome;
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false};
+use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false};
 use crate::sqlite::trouble::Trouble;
 use crate::{AcceptFailure, Ended};
 
@@ -25,7 +25,7 @@ struct Found {
 /// Decides one failure.
 #[doc(alias = "AcceptFailure")]
 pub(in crate::sqlite) fn accept_failure(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &AcceptFailure,
 ) -> Decision<Ended> {
@@ -38,8 +38,8 @@ pub(in crate::sqlite) fn accept_failure(
         ":attempt": request.attempt.to_bytes(),
         ":token": request.token.0,
     };
-    let Some(found) = session.row(sql!("accept_failure", "guards"), params, read)? else {
-        return reject_outcome(session, entry(origin, request), None, Guard::Authority);
+    let Some(found) = transaction.row(sql!("accept_failure", "guards"), params, read)? else {
+        return reject_outcome(transaction, entry(origin, request), None, Guard::Authority);
     };
     if let Some(ledger) = found.ledger
         && matches!(ledger.verdict, Verdict::Failed(cause) if cause != FailureCause::Lost)
@@ -48,18 +48,18 @@ pub(in crate::sqlite) fn accept_failure(
     }
     let mut entry = entry(origin, request);
     if let Some(guard) = found.refused {
-        return reject_outcome(session, entry, Some(found.seen), guard);
+        return reject_outcome(transaction, entry, Some(found.seen), guard);
     }
     let permanent = request.cause == FailureCause::Permanent;
     let max_attempts = if permanent { request.token.0 } else { found.seen.max_attempts };
     let delay_ms = found.policy.after(request.cause, request.token.0, 0, request.chance);
-    let ended = after_failure(request.token.0 < max_attempts, session.now.plus_ms(delay_ms));
+    let ended = after_failure(request.token.0 < max_attempts, transaction.now.plus_ms(delay_ms));
     let revision = found.seen.revision + 1;
-    take(session, request, max_attempts, ended)?;
-    end_attempt(session, &end(request, revision, ended))?;
+    take(transaction, request, max_attempts, ended)?;
+    end_attempt(transaction, &end(request, revision, ended))?;
     entry.detail.phase_after = Some(ended.phase);
     entry.detail.max_attempts = Some(max_attempts);
-    entry.taken(session, revision, ended)
+    entry.taken(transaction, revision, ended)
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {
@@ -87,22 +87,22 @@ fn entry<'a>(origin: &'a Origin, request: &'a AcceptFailure) -> Entry<'a> {
 }
 
 fn take(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     request: &AcceptFailure,
     max_attempts: u32,
     ended: Ended,
 ) -> Result<(), Trouble> {
-    session.write_one(
+    transaction.write_one(
         sql!("accept_failure", "take"),
         named_params! {
             ":job": request.job.to_bytes(),
             ":phase": ended.phase.name(),
             ":max_attempts": max_attempts,
             ":due": ended.due.map(|due| due.0),
-            ":finished_at": ended.phase.is_terminal().then_some(session.now.0),
+            ":finished_at": ended.phase.is_terminal().then_some(transaction.now.0),
         },
     )?;
-    ended.due.map_or(Ok(()), |due| wait(session, request.job, due))
+    ended.due.map_or(Ok(()), |due| wait(transaction, request.job, due))
 }
 
 fn end(request: &AcceptFailure, revision: u64, ended: Ended) -> End<'_> {

@@ -7,7 +7,7 @@ use super::end::{End, Ledger, end_attempt, ledger};
 use super::reject_outcome::reject_outcome;
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false};
+use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false};
 use crate::sqlite::trouble::Trouble;
 use crate::{AcceptSuccess, Document, Ended};
 
@@ -22,7 +22,7 @@ struct Found {
 /// Decides one success.
 #[doc(alias = "AcceptSuccess")]
 pub(in crate::sqlite) fn accept_success(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &AcceptSuccess,
 ) -> Decision<Ended> {
@@ -34,10 +34,10 @@ pub(in crate::sqlite) fn accept_success(
         ":attempt": request.attempt.to_bytes(),
         ":token": request.token.0,
     };
-    let found = session.row(sql!("accept_success", "guards"), params, read)?;
+    let found = transaction.row(sql!("accept_success", "guards"), params, read)?;
     let entry = entry(origin, request, found.as_ref());
     let Some(found) = found else {
-        return reject_outcome(session, entry, None, Guard::Authority);
+        return reject_outcome(transaction, entry, None, Guard::Authority);
     };
     if let Some(ledger) = found.ledger
         && ledger.verdict == Verdict::Succeeded
@@ -45,12 +45,12 @@ pub(in crate::sqlite) fn accept_success(
         return ledger.again();
     }
     if let Some(guard) = found.refused {
-        return reject_outcome(session, entry, Some(found.seen), guard);
+        return reject_outcome(transaction, entry, Some(found.seen), guard);
     }
     let revision = found.seen.revision + 1;
     let ended = Ended { phase: Phase::Succeeded, due: None };
-    take(session, request, revision, ended)?;
-    entry.taken(session, revision, ended)
+    take(transaction, request, revision, ended)?;
+    entry.taken(transaction, revision, ended)
 }
 
 /// Why the result cannot be kept in a row at all.
@@ -79,16 +79,22 @@ fn entry<'a>(origin: &'a Origin, request: &'a AcceptSuccess, found: Option<&Foun
     }
 }
 
-fn take(session: &Session<'_>, request: &AcceptSuccess, revision: u64, ended: Ended) -> Result<(), Trouble> {
+fn take(
+    transaction: &Transaction<'_>,
+    request: &AcceptSuccess,
+    revision: u64,
+    ended: Ended,
+) -> Result<(), Trouble> {
     let job = request.job.to_bytes();
-    session.write_one(sql!("accept_success", "take"), named_params! {":job": job, ":now": session.now.0})?;
-    session.write_one(
+    transaction
+        .write_one(sql!("accept_success", "take"), named_params! {":job": job, ":now": transaction.now.0})?;
+    transaction.write_one(
         sql!("accept_success", "publish"),
         named_params! {
             ":job": job,
             ":attempt": request.attempt.to_bytes(),
             ":token": request.token.0,
-            ":now": session.now.0,
+            ":now": transaction.now.0,
             ":files": column::integer("files", request.result.files)?,
             ":bytes": column::integer("bytes", request.result.bytes)?,
             ":digest": request.result.digest,
@@ -96,7 +102,7 @@ fn take(session: &Session<'_>, request: &AcceptSuccess, revision: u64, ended: En
         },
     )?;
     end_attempt(
-        session,
+        transaction,
         &End {
             job: request.job,
             attempt: request.attempt,

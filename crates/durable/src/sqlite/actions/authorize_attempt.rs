@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 use super::outbox;
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false, mark};
+use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{AuthorizeAttempt, Authorized, Checkpoint};
 
@@ -34,7 +34,7 @@ struct Found {
 /// Decides one claim.
 #[doc(alias = "AuthorizeAttempt")]
 pub(in crate::sqlite) fn authorize_attempt(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &AuthorizeAttempt,
 ) -> Decision<Authorized> {
@@ -43,27 +43,27 @@ pub(in crate::sqlite) fn authorize_attempt(
         ":attempt": request.attempt.to_bytes(),
         ":checkpoint_revision": column::at_most(request.checkpoint_revision),
     };
-    let Some(found) = session.row(sql!("authorize_attempt", "guards"), params, read)? else {
-        return entry(origin, request, None).refused(session, None, Guard::JobExists);
+    let Some(found) = transaction.row(sql!("authorize_attempt", "guards"), params, read)? else {
+        return entry(origin, request, None).refused(transaction, None, Guard::JobExists);
     };
     if found.already_yours {
-        return again(session, request, found);
+        return again(transaction, request, found);
     }
     if let Some(guard) = found.refused {
-        return entry(origin, request, Some(&found)).refused(session, Some(found.seen), guard);
+        return entry(origin, request, Some(&found)).refused(transaction, Some(found.seen), guard);
     }
-    let checkpoint = match inherited(session, request, found.checkpoint_revision)? {
+    let checkpoint = match inherited(transaction, request, found.checkpoint_revision)? {
         Ok(checkpoint) => checkpoint,
-        Err(reason) => return set_aside(session, request, found.seen, reason),
+        Err(reason) => return set_aside(transaction, request, found.seen, reason),
     };
     let entry = entry(origin, request, Some(&found));
     let spec = match found.spec {
         Ok(spec) => spec,
-        Err(reason) => return set_aside(session, request, found.seen, reason),
+        Err(reason) => return set_aside(transaction, request, found.seen, reason),
     };
-    take(session, request, found.progress)?;
+    take(transaction, request, found.progress)?;
     let effect = Authorized { token: Token(found.token + 1), spec, checkpoint };
-    entry.taken(session, found.seen.revision + 1, effect)
+    entry.taken(transaction, found.seen.revision + 1, effect)
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {
@@ -100,29 +100,30 @@ fn entry<'a>(origin: &'a Origin, request: &'a AuthorizeAttempt, found: Option<&F
     }
 }
 
-fn take(session: &Session<'_>, request: &AuthorizeAttempt, progress: u64) -> Result<(), Trouble> {
+fn take(transaction: &Transaction<'_>, request: &AuthorizeAttempt, progress: u64) -> Result<(), Trouble> {
     let job = request.job.to_bytes();
     let attempt = request.attempt.to_bytes();
-    session.write_one(sql!("authorize_attempt", "take"), named_params! {":job": job, ":attempt": attempt})?;
-    session.write_one(
+    transaction
+        .write_one(sql!("authorize_attempt", "take"), named_params! {":job": job, ":attempt": attempt})?;
+    transaction.write_one(
         sql!("authorize_attempt", "run"),
         named_params! {
             ":attempt": attempt,
             ":worker": request.worker.to_bytes(),
             ":reservation": request.reservation.to_bytes(),
             ":epoch": column::integer("epoch", request.epoch)?,
-            ":now": session.now.0,
+            ":now": transaction.now.0,
             ":job": job,
             ":checkpoint_revision": column::integer("checkpoint_revision", request.checkpoint_revision)?,
             ":progress": column::integer("progress", progress)?,
         },
     )?;
-    outbox::remove(session, request.job)
+    outbox::remove(transaction, request.job)
 }
 
 /// The checkpoint of that revision; the inner error is the reason why it cannot be given.
 fn inherited(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     request: &AuthorizeAttempt,
     revision: u64,
 ) -> Result<Result<Option<Checkpoint>, String>, Trouble> {
@@ -133,7 +134,7 @@ fn inherited(
         ":job": request.job.to_bytes(),
         ":revision": column::integer("checkpoint_revision", revision)?,
     };
-    match session.row(sql!("checkpoint", "at_revision"), params, column::checkpoint) {
+    match transaction.row(sql!("checkpoint", "at_revision"), params, column::checkpoint) {
         Ok(Some(checkpoint)) => Ok(Ok(Some(checkpoint))),
         Ok(None) => Ok(Err(format!("the checkpoint of revision {revision} is not in the store"))),
         Err(Trouble::BadRow(reason)) => Ok(Err(format!("the checkpoint cannot be given: {reason}"))),
@@ -142,25 +143,25 @@ fn inherited(
 }
 
 /// The same claim again: the answer it was given.
-fn again(session: &Session<'_>, request: &AuthorizeAttempt, found: Found) -> Decision<Authorized> {
+fn again(transaction: &Transaction<'_>, request: &AuthorizeAttempt, found: Found) -> Decision<Authorized> {
     let params = named_params! {":attempt": request.attempt.to_bytes()};
-    let claimed = session.row(sql!("authorize_attempt", "again"), params, |row| {
+    let claimed = transaction.row(sql!("authorize_attempt", "again"), params, |row| {
         Ok((row.get("token")?, column::count(row, "revision")?, column::count(row, "checkpoint_revision")?))
     })?;
     let gone = || Trouble::BadRow("the attempt has authority but does not run".to_owned());
     let (token, revision, checkpoint_revision) = claimed.ok_or_else(gone)?;
-    let checkpoint = inherited(session, request, checkpoint_revision)?.map_err(Trouble::BadRow)?;
+    let checkpoint = inherited(transaction, request, checkpoint_revision)?.map_err(Trouble::BadRow)?;
     let spec = found.spec.map_err(Trouble::BadRow)?;
     Decided::silent(Stamped::taken(mark(revision), Authorized { token: Token(token), spec, checkpoint }))
 }
 
 /// A row that cannot be claimed: it stays in the outbox with a reason and is not offered.
 fn set_aside(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     request: &AuthorizeAttempt,
     seen: Seen,
     reason: String,
 ) -> Decision<Authorized> {
-    outbox::set_aside(session, request.job, &reason)?;
+    outbox::set_aside(transaction, request.job, &reason)?;
     Decided::silent(Stamped { mark: mark(seen.revision), step: Step::SetAside(Reason(reason)) })
 }

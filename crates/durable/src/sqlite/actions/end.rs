@@ -5,7 +5,7 @@ use rusqlite::{Row, named_params};
 
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Session, mark};
+use crate::sqlite::transaction::{Decided, Decision, Transaction, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{Ended, ProgramExit};
 
@@ -25,14 +25,14 @@ pub(super) struct End<'a> {
 }
 
 /// Writes the end of an attempt, after the job's row: the ledger, its error, its stage; and what a job's end needs.
-pub(super) fn end_attempt(session: &Session<'_>, end: &End<'_>) -> Result<(), Trouble> {
+pub(super) fn end_attempt(transaction: &Transaction<'_>, end: &End<'_>) -> Result<(), Trouble> {
     let attempt = end.attempt.to_bytes();
     let (exit_code, exit_signal) = column::exit_columns(end.exit);
-    session.write_one(
+    transaction.write_one(
         sql!("end_attempt", "ledger"),
         named_params! {
             ":attempt": attempt,
-            ":now": session.now.0,
+            ":now": transaction.now.0,
             ":verdict": column::verdict_name(end.verdict),
             ":exit_code": exit_code,
             ":exit_signal": exit_signal,
@@ -41,37 +41,38 @@ pub(super) fn end_attempt(session: &Session<'_>, end: &End<'_>) -> Result<(), Tr
             ":due": end.ended.due.map(|due| due.0),
         },
     )?;
-    session.write_one(sql!("end_attempt", "forget_running"), named_params! {":attempt": attempt})?;
-    write_error(session, end)?;
+    transaction.write_one(sql!("end_attempt", "forget_running"), named_params! {":attempt": attempt})?;
+    write_error(transaction, end)?;
     if end.ended.phase.is_terminal() {
-        end_job(session, end.job)?;
+        end_job(transaction, end.job)?;
     } else {
-        session.write(sql!("end_attempt", "forget_inherited"), named_params! {":job": end.job.to_bytes()})?;
+        transaction
+            .write(sql!("end_attempt", "forget_inherited"), named_params! {":job": end.job.to_bytes()})?;
     }
-    session.write_one(
+    transaction.write_one(
         sql!("end_attempt", "stage"),
         named_params! {
             ":job": end.job.to_bytes(),
             ":attempt": attempt,
             ":token": end.token.0,
-            ":now": session.now.0,
+            ":now": transaction.now.0,
             ":stopped": end.stopped,
             ":committed": end.verdict == Verdict::Succeeded,
         },
     )
 }
 
-fn write_error(session: &Session<'_>, end: &End<'_>) -> Result<(), Trouble> {
+fn write_error(transaction: &Transaction<'_>, end: &End<'_>) -> Result<(), Trouble> {
     let Some(error) = end.error else { return Ok(()) };
     let job = end.job.to_bytes();
     let error = column::storable(error, limit::ERROR_BYTES);
-    session.write_one(
+    transaction.write_one(
         sql!("end_attempt", "error"),
         named_params! {":job": job, ":token": end.token.0, ":error": error},
     )?;
     if end.token.0 > limit::ERRORS_KEPT {
         let newest_gone = end.token.0 - limit::ERRORS_KEPT;
-        session.write(
+        transaction.write(
             sql!("end_attempt", "trim_errors"),
             named_params! {":job": job, ":newest_gone": newest_gone},
         )?;
@@ -80,15 +81,15 @@ fn write_error(session: &Session<'_>, end: &End<'_>) -> Result<(), Trouble> {
 }
 
 /// What the end of a job brings with it.
-pub(super) fn end_job(session: &Session<'_>, job: JobId) -> Result<(), Trouble> {
-    session.write(sql!("end_job", "stages"), named_params! {":job": job.to_bytes()})?;
-    session.write(sql!("end_job", "checkpoints"), named_params! {":job": job.to_bytes()})?;
+pub(super) fn end_job(transaction: &Transaction<'_>, job: JobId) -> Result<(), Trouble> {
+    transaction.write(sql!("end_job", "stages"), named_params! {":job": job.to_bytes()})?;
+    transaction.write(sql!("end_job", "checkpoints"), named_params! {":job": job.to_bytes()})?;
     Ok(())
 }
 
 /// The attempt waits for its successor: the row in `retry_wait`.
-pub(super) fn wait(session: &Session<'_>, job: JobId, due: Timestamp) -> Result<(), Trouble> {
-    session.write_one(sql!("retry_wait", "put"), named_params! {":due": due.0, ":job": job.to_bytes()})
+pub(super) fn wait(transaction: &Transaction<'_>, job: JobId, due: Timestamp) -> Result<(), Trouble> {
+    transaction.write_one(sql!("retry_wait", "put"), named_params! {":due": due.0, ":job": job.to_bytes()})
 }
 
 /// Where the job stands after a failure: a retry while attempts are left.

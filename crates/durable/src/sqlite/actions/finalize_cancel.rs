@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 use super::end::{End, Ledger, end_attempt, ledger};
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decision, Entry, Seen, Session, first_false};
+use crate::sqlite::transaction::{Decision, Entry, Seen, Transaction, first_false};
 use crate::sqlite::trouble::Trouble;
 use crate::{Ended, FinalizeCancel};
 
@@ -22,12 +22,12 @@ struct Found {
 /// Decides one end of a cancel.
 #[doc(alias = "FinalizeCancel")]
 pub(in crate::sqlite) fn finalize_cancel(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &FinalizeCancel,
 ) -> Decision<Ended> {
     let params = named_params! {":job": request.job.to_bytes(), ":attempt": request.attempt.to_bytes()};
-    let found = session.row(sql!("finalize_cancel", "guards"), params, read)?;
+    let found = transaction.row(sql!("finalize_cancel", "guards"), params, read)?;
     let entry = Entry {
         origin,
         action: Action::FinalizeCancel,
@@ -41,23 +41,23 @@ pub(in crate::sqlite) fn finalize_cancel(
             ..Detail::default()
         },
     };
-    let Some(found) = found else { return entry.refused(session, None, Guard::PhaseCancelling) };
+    let Some(found) = found else { return entry.refused(transaction, None, Guard::PhaseCancelling) };
     if let Some(ledger) = found.ledger
         && ledger.verdict == Verdict::Cancelled
     {
         return ledger.again();
     }
     if let Some(guard) = found.refused {
-        return entry.refused(session, Some(found.seen), guard);
+        return entry.refused(transaction, Some(found.seen), guard);
     }
     let revision = found.seen.revision + 1;
     let ended = Ended { phase: Phase::Cancelled, due: None };
-    session.write_one(
+    transaction.write_one(
         sql!("finalize_cancel", "take"),
-        named_params! {":job": request.job.to_bytes(), ":now": session.now.0},
+        named_params! {":job": request.job.to_bytes(), ":now": transaction.now.0},
     )?;
-    end_attempt(session, &end(request, found.token, revision, ended))?;
-    entry.taken(session, revision, ended)
+    end_attempt(transaction, &end(request, found.token, revision, ended))?;
+    entry.taken(transaction, revision, ended)
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {

@@ -5,7 +5,7 @@ use rusqlite::{Row, named_params};
 
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false, mark};
+use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{InvalidateCheckpoint, Invalidated};
 
@@ -22,7 +22,7 @@ struct Found {
 /// Decides one invalidation. It names the revision that was judged, so a newer checkpoint is never thrown away.
 #[doc(alias = "InvalidateCheckpoint")]
 pub(in crate::sqlite) fn invalidate_checkpoint(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &InvalidateCheckpoint,
 ) -> Decision<Invalidated> {
@@ -31,7 +31,7 @@ pub(in crate::sqlite) fn invalidate_checkpoint(
         ":job": request.job.to_bytes(),
         ":checkpoint_revision": column::at_most(checkpoint_revision),
     };
-    let found = session.row(sql!("invalidate_checkpoint", "guards"), params, read)?;
+    let found = transaction.row(sql!("invalidate_checkpoint", "guards"), params, read)?;
     let entry = Entry {
         origin,
         action: Action::InvalidateCheckpoint,
@@ -47,16 +47,16 @@ pub(in crate::sqlite) fn invalidate_checkpoint(
             ..Detail::default()
         },
     };
-    let Some(found) = found else { return entry.refused(session, None, Guard::CheckpointValid) };
+    let Some(found) = found else { return entry.refused(transaction, None, Guard::CheckpointValid) };
     if let Some(revision) = found.invalidated {
         return Decided::silent(Stamped::taken(mark(revision), Invalidated { checkpoint_revision }));
     }
     if let Some(guard) = found.refused {
-        return entry.refused(session, Some(found.seen), guard);
+        return entry.refused(transaction, Some(found.seen), guard);
     }
     let revision = found.seen.revision + 1;
-    take(session, request, revision)?;
-    entry.taken(session, revision, Invalidated { checkpoint_revision })
+    take(transaction, request, revision)?;
+    entry.taken(transaction, revision, Invalidated { checkpoint_revision })
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {
@@ -72,10 +72,10 @@ fn read(row: &Row<'_>) -> Result<Found, Trouble> {
     })
 }
 
-fn take(session: &Session<'_>, request: &InvalidateCheckpoint, revision: u64) -> Result<(), Trouble> {
+fn take(transaction: &Transaction<'_>, request: &InvalidateCheckpoint, revision: u64) -> Result<(), Trouble> {
     let job = request.job.to_bytes();
-    session.write_one(sql!("invalidate_checkpoint", "take"), named_params! {":job": job})?;
-    session.write_one(
+    transaction.write_one(sql!("invalidate_checkpoint", "take"), named_params! {":job": job})?;
+    transaction.write_one(
         sql!("invalidate_checkpoint", "record"),
         named_params! {
             ":job": job,

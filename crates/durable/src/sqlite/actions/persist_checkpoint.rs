@@ -7,7 +7,7 @@ use rusqlite::{Row, named_params};
 
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false, mark};
+use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{Document, PersistCheckpoint, Persisted};
 
@@ -24,7 +24,7 @@ struct Found {
 /// Decides one checkpoint.
 #[doc(alias = "PersistCheckpoint")]
 pub(in crate::sqlite) fn persist_checkpoint(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &PersistCheckpoint,
 ) -> Decision<Persisted> {
@@ -37,20 +37,20 @@ pub(in crate::sqlite) fn persist_checkpoint(
         ":token": request.token.0,
         ":progress": column::integer("progress", request.progress)?,
     };
-    let Some(found) = session.row(sql!("persist_checkpoint", "guards"), params, read)? else {
-        return entry(origin, request, None).refused(session, None, Guard::Authority);
+    let Some(found) = transaction.row(sql!("persist_checkpoint", "guards"), params, read)? else {
+        return entry(origin, request, None).refused(transaction, None, Guard::Authority);
     };
     if let Some(checkpoint_revision) = found.persisted {
         return Decided::silent(Stamped::taken(mark(checkpoint_revision), Persisted { checkpoint_revision }));
     }
     let mut entry = entry(origin, request, Some(&found));
     if let Some(guard) = found.refused {
-        return entry.refused(session, Some(found.seen), guard);
+        return entry.refused(transaction, Some(found.seen), guard);
     }
     let checkpoint_revision = found.seen.revision + 1;
-    take(session, request, checkpoint_revision)?;
+    take(transaction, request, checkpoint_revision)?;
     entry.detail.checkpoint_revision = Some(checkpoint_revision);
-    entry.taken(session, checkpoint_revision, Persisted { checkpoint_revision })
+    entry.taken(transaction, checkpoint_revision, Persisted { checkpoint_revision })
 }
 
 /// Why the checkpoint cannot be kept in a row at all.
@@ -102,17 +102,17 @@ fn entry<'a>(origin: &'a Origin, request: &'a PersistCheckpoint, found: Option<&
     }
 }
 
-fn take(session: &Session<'_>, request: &PersistCheckpoint, revision: u64) -> Result<(), Trouble> {
+fn take(transaction: &Transaction<'_>, request: &PersistCheckpoint, revision: u64) -> Result<(), Trouble> {
     let job = request.job.to_bytes();
     let attempt = request.attempt.to_bytes();
     let progress = column::integer("progress", request.progress)?;
     let revision = column::integer("revision", revision)?;
     let user = column::user_text(&shown(&request.user))?;
-    session.write_one(
+    transaction.write_one(
         sql!("persist_checkpoint", "take"),
         named_params! {":job": job, ":progress": progress, ":user": user},
     )?;
-    session.write_one(
+    transaction.write_one(
         sql!("persist_checkpoint", "store"),
         named_params! {
             ":job": job,
@@ -121,16 +121,16 @@ fn take(session: &Session<'_>, request: &PersistCheckpoint, revision: u64) -> Re
             ":token": request.token.0,
             ":progress": progress,
             ":user": user,
-            ":now": session.now.0,
+            ":now": transaction.now.0,
             ":state": column::document_bytes(&request.state),
             ":manifest": column::document_bytes(&request.manifest),
         },
     )?;
-    session.write_one(
+    transaction.write_one(
         sql!("persist_checkpoint", "advance"),
         named_params! {":attempt": attempt, ":progress": progress},
     )?;
-    session.write(
+    transaction.write(
         sql!("persist_checkpoint", "forget"),
         named_params! {":job": job, ":attempt": attempt, ":revision": revision},
     )?;

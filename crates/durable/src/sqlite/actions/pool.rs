@@ -5,7 +5,7 @@ use rusqlite::named_params;
 
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Session, mark};
+use crate::sqlite::transaction::{Decided, Decision, Transaction, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{Configure, PoolRow, RaiseEpoch};
 
@@ -16,9 +16,9 @@ struct Found {
     mark: Mark,
 }
 
-fn find(session: &Session<'_>) -> Result<Found, Trouble> {
-    let paused = session.rows(sql!("pool", "paused"), &[], |row| Ok(row.get("queue")?))?;
-    let found = session.row(sql!("pool", "read"), &[], |row| {
+fn find(transaction: &Transaction<'_>) -> Result<Found, Trouble> {
+    let paused = transaction.rows(sql!("pool", "paused"), &[], |row| Ok(row.get("queue")?))?;
+    let found = transaction.row(sql!("pool", "read"), &[], |row| {
         Ok(Found {
             pool: PoolRow {
                 epoch: column::count(row, "epoch")?,
@@ -36,13 +36,13 @@ fn find(session: &Session<'_>) -> Result<Found, Trouble> {
 }
 
 /// The pool's row.
-pub(in crate::sqlite) fn read_pool(session: &Session<'_>) -> Result<PoolRow, Trouble> {
-    find(session).map(|found| found.pool)
+pub(in crate::sqlite) fn read_pool(transaction: &Transaction<'_>) -> Result<PoolRow, Trouble> {
+    find(transaction).map(|found| found.pool)
 }
 
 /// The row after a compare-and-swap that holds now, else the refusal.
-fn answer(session: &Session<'_>, holds: impl FnOnce(&Found) -> bool) -> Decision<PoolRow> {
-    let found = find(session)?;
+fn answer(transaction: &Transaction<'_>, holds: impl FnOnce(&Found) -> bool) -> Decision<PoolRow> {
+    let found = find(transaction)?;
     Decided::silent(if holds(&found) {
         Stamped::taken(found.mark, found.pool)
     } else {
@@ -52,49 +52,49 @@ fn answer(session: &Session<'_>, holds: impl FnOnce(&Found) -> bool) -> Decision
 
 /// Moves the epoch from one that is open to a higher one, `opening`. The same move again finds it done.
 pub(in crate::sqlite) fn raise_epoch(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     _origin: &Origin,
     change: &RaiseEpoch,
 ) -> Decision<PoolRow> {
     let RaiseEpoch { from, to } = *change;
     if to > from {
         let params = named_params! {":from": column::at_most(from), ":to": column::integer("epoch", to)?};
-        session.write(sql!("pool", "raise_epoch"), params)?;
+        transaction.write(sql!("pool", "raise_epoch"), params)?;
     }
-    answer(session, |found| found.pool.epoch == to && found.raised_from == from)
+    answer(transaction, |found| found.pool.epoch == to && found.raised_from == from)
 }
 
 /// Marks the epoch open.
 pub(in crate::sqlite) fn open_epoch(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     _origin: &Origin,
     epoch: &u64,
 ) -> Decision<PoolRow> {
-    session.write(sql!("pool", "open_epoch"), named_params! {":epoch": column::at_most(*epoch)})?;
-    answer(session, |found| found.pool.epoch == *epoch)
+    transaction.write(sql!("pool", "open_epoch"), named_params! {":epoch": column::at_most(*epoch)})?;
+    answer(transaction, |found| found.pool.epoch == *epoch)
 }
 
 /// Changes the configuration. A change that changes nothing raises no revision, so it can be repeated.
 pub(in crate::sqlite) fn configure(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     _origin: &Origin,
     change: &Configure,
 ) -> Decision<PoolRow> {
-    let before = find(session)?.pool;
+    let before = find(transaction)?.pool;
     let global_limit = change.global_limit.unwrap_or(before.global_limit);
     let lease_ms = change.lease_ms.unwrap_or(before.lease_ms);
     let mut queues = 0;
     if let Some(queue) = &change.pause {
-        queues += session.write(sql!("pool", "pause"), named_params! {":queue": queue})?;
+        queues += transaction.write(sql!("pool", "pause"), named_params! {":queue": queue})?;
     }
     if let Some(queue) = &change.resume {
-        queues += session.write(sql!("pool", "resume"), named_params! {":queue": queue})?;
+        queues += transaction.write(sql!("pool", "resume"), named_params! {":queue": queue})?;
     }
     if queues > 0 || global_limit != before.global_limit || lease_ms != before.lease_ms {
-        session.write_one(
+        transaction.write_one(
             sql!("pool", "configure"),
             named_params! {":global_limit": global_limit, ":lease_ms": column::integer("lease_ms", lease_ms)?},
         )?;
     }
-    answer(session, |_| true)
+    answer(transaction, |_| true)
 }

@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 use super::end::{End, Ledger, after_failure, end_attempt, ledger, wait};
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decision, Entry, Seen, Session, first_false};
+use crate::sqlite::transaction::{Decision, Entry, Seen, Transaction, first_false};
 use crate::sqlite::trouble::Trouble;
 use crate::{Ended, ReapLostAttempt};
 
@@ -23,7 +23,7 @@ struct Found {
 /// Decides one reaping. It names the attempt that was judged, so a newer one is never revoked by an old judgement.
 #[doc(alias = "ReapLostAttempt")]
 pub(in crate::sqlite) fn reap_lost_attempt(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &ReapLostAttempt,
 ) -> Decision<Ended> {
@@ -33,8 +33,8 @@ pub(in crate::sqlite) fn reap_lost_attempt(
         ":token": request.token.0,
     };
     let mut entry = entry(origin, request);
-    let Some(found) = session.row(sql!("reap_lost_attempt", "guards"), params, read)? else {
-        return entry.refused(session, None, Guard::Authority);
+    let Some(found) = transaction.row(sql!("reap_lost_attempt", "guards"), params, read)? else {
+        return entry.refused(transaction, None, Guard::Authority);
     };
     if let Some(ledger) = found.ledger
         && ledger.verdict == Verdict::Failed(FailureCause::Lost)
@@ -42,18 +42,18 @@ pub(in crate::sqlite) fn reap_lost_attempt(
         return ledger.again();
     }
     if let Some(guard) = found.refused {
-        return entry.refused(session, Some(found.seen), guard);
+        return entry.refused(transaction, Some(found.seen), guard);
     }
     let losses = found.losses.saturating_add(1);
     let delay_ms = found.policy.after(FailureCause::Lost, request.token.0, losses, request.chance);
-    let due = session.now.plus_ms(delay_ms);
+    let due = transaction.now.plus_ms(delay_ms);
     let ended = after_failure(request.token.0 < found.seen.max_attempts, due);
     let revision = found.seen.revision + 1;
-    take(session, request, ended)?;
-    end_attempt(session, &end(request, revision, ended))?;
+    take(transaction, request, ended)?;
+    end_attempt(transaction, &end(request, revision, ended))?;
     entry.detail.phase_after = Some(ended.phase);
     entry.detail.max_attempts = Some(found.seen.max_attempts);
-    entry.taken(session, revision, ended)
+    entry.taken(transaction, revision, ended)
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {
@@ -81,17 +81,17 @@ fn entry<'a>(origin: &'a Origin, request: &'a ReapLostAttempt) -> Entry<'a> {
     }
 }
 
-fn take(session: &Session<'_>, request: &ReapLostAttempt, ended: Ended) -> Result<(), Trouble> {
-    session.write_one(
+fn take(transaction: &Transaction<'_>, request: &ReapLostAttempt, ended: Ended) -> Result<(), Trouble> {
+    transaction.write_one(
         sql!("reap_lost_attempt", "take"),
         named_params! {
             ":job": request.job.to_bytes(),
             ":phase": ended.phase.name(),
             ":due": ended.due.map(|due| due.0),
-            ":finished_at": ended.phase.is_terminal().then_some(session.now.0),
+            ":finished_at": ended.phase.is_terminal().then_some(transaction.now.0),
         },
     )?;
-    ended.due.map_or(Ok(()), |due| wait(session, request.job, due))
+    ended.due.map_or(Ok(()), |due| wait(transaction, request.job, due))
 }
 
 fn end(request: &ReapLostAttempt, revision: u64, ended: Ended) -> End<'_> {

@@ -3,17 +3,17 @@
 use protocol::{Action, Event, Guard, Outcome};
 
 use crate::Ended;
-use crate::sqlite::session::{Decision, Entry, Seen, Session};
+use crate::sqlite::transaction::{Decision, Entry, Seen, Transaction};
 
 /// Refuses an outcome. The trace gets both: which action was refused and by what, and that the outcome is settled.
 #[doc(alias = "RejectOutcome")]
 pub(super) fn reject_outcome(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     entry: Entry<'_>,
     seen: Option<Seen>,
     guard: Guard,
 ) -> Decision<Ended> {
-    let mut decided = entry.refused(session, seen, guard)?;
+    let mut decided = entry.refused(transaction, seen, guard)?;
     let settled: Vec<Event> = decided
         .events
         .iter()

@@ -8,7 +8,7 @@ use super::outbox;
 use super::schedule_retry::forget_wait;
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false, mark};
+use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{CancelRequested, RequestCancel};
 
@@ -26,12 +26,12 @@ struct Found {
 /// Decides one cancel.
 #[doc(alias = "RequestCancel")]
 pub(in crate::sqlite) fn request_cancel(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &RequestCancel,
 ) -> Decision<CancelRequested> {
     let params = named_params! {":job": request.job.to_bytes()};
-    let found = session.row(sql!("request_cancel", "guards"), params, read)?;
+    let found = transaction.row(sql!("request_cancel", "guards"), params, read)?;
     let mut entry = Entry {
         origin,
         action: Action::RequestCancel,
@@ -41,18 +41,18 @@ pub(in crate::sqlite) fn request_cancel(
         judged: &[],
         detail: Detail::default(),
     };
-    let Some(found) = found else { return entry.refused(session, None, Guard::JobExists) };
+    let Some(found) = found else { return entry.refused(transaction, None, Guard::JobExists) };
     if found.already {
         let effect = CancelRequested { phase: found.seen.phase, attempt: found.attempt };
         return Decided::silent(Stamped::taken(mark(found.seen.revision), effect));
     }
     if let Some(guard) = found.refused {
-        return entry.refused(session, Some(found.seen), guard);
+        return entry.refused(transaction, Some(found.seen), guard);
     }
-    let phase = take(session, request, &found)?;
+    let phase = take(transaction, request, &found)?;
     entry.detail.phase_after = Some(phase);
     entry.detail.max_attempts = Some(found.seen.max_attempts);
-    entry.taken(session, found.seen.revision + 1, CancelRequested { phase, attempt: found.attempt })
+    entry.taken(transaction, found.seen.revision + 1, CancelRequested { phase, attempt: found.attempt })
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {
@@ -66,26 +66,26 @@ fn read(row: &Row<'_>) -> Result<Found, Trouble> {
     })
 }
 
-fn take(session: &Session<'_>, request: &RequestCancel, found: &Found) -> Result<Phase, Trouble> {
+fn take(transaction: &Transaction<'_>, request: &RequestCancel, found: &Found) -> Result<Phase, Trouble> {
     let phase = if found.seen.phase == Phase::Running { Phase::Cancelling } else { Phase::Cancelled };
-    session.write_one(
+    transaction.write_one(
         sql!("request_cancel", "take"),
         named_params! {
             ":job": request.job.to_bytes(),
             ":phase": phase.name(),
-            ":finished_at": phase.is_terminal().then_some(session.now.0),
+            ":finished_at": phase.is_terminal().then_some(transaction.now.0),
         },
     )?;
     match found.attempt {
-        Some(attempt) => session.write_one(
+        Some(attempt) => transaction.write_one(
             sql!("request_cancel", "tell"),
-            named_params! {":attempt": attempt.to_bytes(), ":now": session.now.0},
+            named_params! {":attempt": attempt.to_bytes(), ":now": transaction.now.0},
         )?,
-        None if found.seen.phase == Phase::Queued => outbox::remove(session, request.job)?,
-        None => forget_wait(session, request.job, found.due)?,
+        None if found.seen.phase == Phase::Queued => outbox::remove(transaction, request.job)?,
+        None => forget_wait(transaction, request.job, found.due)?,
     }
     if phase.is_terminal() {
-        end_job(session, request.job)?;
+        end_job(transaction, request.job)?;
     }
     Ok(phase)
 }

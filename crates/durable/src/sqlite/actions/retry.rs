@@ -7,7 +7,7 @@ use rusqlite::{Row, named_params};
 use super::{outbox, schedule_retry, submit};
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Seen, Session, mark};
+use crate::sqlite::transaction::{Decided, Decision, Seen, Transaction, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{Retried, Retry, Submit};
 
@@ -24,9 +24,13 @@ struct Found {
 }
 
 /// Decides one retry.
-pub(in crate::sqlite) fn retry(session: &Session<'_>, origin: &Origin, request: &Retry) -> Decision<Retried> {
+pub(in crate::sqlite) fn retry(
+    transaction: &Transaction<'_>,
+    origin: &Origin,
+    request: &Retry,
+) -> Decision<Retried> {
     let params = named_params! {":job": request.job.to_bytes(), ":new_job": request.new_job.to_bytes()};
-    let found = session.row(sql!("retry", "guards"), params, |row| read(row, request))?;
+    let found = transaction.row(sql!("retry", "guards"), params, |row| read(row, request))?;
     let Some(found) = found else {
         return Decided::silent(Stamped::refused(Mark::default(), Guard::JobExists));
     };
@@ -38,15 +42,15 @@ pub(in crate::sqlite) fn retry(session: &Session<'_>, origin: &Origin, request: 
         return Decided::silent(Stamped::refused(seen, Guard::Cancellable));
     }
     if found.waits {
-        return due_now(session, origin, request, &found);
+        return due_now(transaction, origin, request, &found);
     }
     if found.aside {
-        return offer(session, request, &found);
+        return offer(transaction, request, &found);
     }
     if !found.terminal {
         return Decided::silent(Stamped::refused(seen, Guard::Terminal));
     }
-    new_job(session, request, found)
+    new_job(transaction, request, found)
 }
 
 fn read(row: &Row<'_>, request: &Retry) -> Result<Found, Trouble> {
@@ -70,28 +74,33 @@ fn read(row: &Row<'_>, request: &Retry) -> Result<Found, Trouble> {
     })
 }
 
-fn due_now(session: &Session<'_>, origin: &Origin, request: &Retry, found: &Found) -> Decision<Retried> {
-    schedule_retry::take(session, request.job, found.due, session.now)?;
-    remember(session, request, "due_now")?;
+fn due_now(
+    transaction: &Transaction<'_>,
+    origin: &Origin,
+    request: &Retry,
+    found: &Found,
+) -> Decision<Retried> {
+    schedule_retry::take(transaction, request.job, found.due, transaction.now)?;
+    remember(transaction, request, "due_now")?;
     let mut entry = schedule_retry::entry(origin, request.job, Some(found.token));
     entry.detail.max_attempts = Some(found.seen.max_attempts);
-    entry.taken(session, found.seen.revision + 1, Retried::DueNow)
+    entry.taken(transaction, found.seen.revision + 1, Retried::DueNow)
 }
 
 /// The row comes in anew, so that a dispatcher that only looks at what is new sees it.
-fn offer(session: &Session<'_>, request: &Retry, found: &Found) -> Decision<Retried> {
-    session.write_one(
+fn offer(transaction: &Transaction<'_>, request: &Retry, found: &Found) -> Decision<Retried> {
+    transaction.write_one(
         sql!("retry", "offer"),
-        named_params! {":job": request.job.to_bytes(), ":now": session.now.0},
+        named_params! {":job": request.job.to_bytes(), ":now": transaction.now.0},
     )?;
-    remember(session, request, "offered")?;
-    outbox::remove(session, request.job)?;
-    outbox::put(session, request.job, session.now)?;
+    remember(transaction, request, "offered")?;
+    outbox::remove(transaction, request.job)?;
+    outbox::put(transaction, request.job, transaction.now)?;
     Decided::silent(Stamped::taken(mark(found.seen.revision + 1), Retried::Offered))
 }
 
-fn remember(session: &Session<'_>, request: &Retry, retried: &str) -> Result<(), Trouble> {
-    session.write_one(
+fn remember(transaction: &Transaction<'_>, request: &Retry, retried: &str) -> Result<(), Trouble> {
+    transaction.write_one(
         sql!("retry", "remember"),
         named_params! {
             ":job": request.job.to_bytes(),
@@ -102,7 +111,7 @@ fn remember(session: &Session<'_>, request: &Retry, retried: &str) -> Result<(),
 }
 
 /// A terminal row never changes: the work goes on under a new id, with the budget it was submitted with.
-fn new_job(session: &Session<'_>, request: &Retry, found: Found) -> Decision<Retried> {
+fn new_job(transaction: &Transaction<'_>, request: &Retry, found: Found) -> Decision<Retried> {
     let seen = mark(found.seen.revision);
     let spec = match found.spec {
         Ok(spec) => JobSpec { scheduled_at: None, idempotency_key: None, ..spec },
@@ -111,7 +120,7 @@ fn new_job(session: &Session<'_>, request: &Retry, found: Found) -> Decision<Ret
         }
     };
     let new = Submit { job: request.new_job, spec, retry_of: Some(request.job) };
-    Decided::silent(if submit::insert(session, &new)? {
+    Decided::silent(if submit::insert(transaction, &new)? {
         Stamped::taken(mark(1), Retried::NewJob(request.new_job))
     } else {
         Stamped::refused(seen, Guard::SameRequest)

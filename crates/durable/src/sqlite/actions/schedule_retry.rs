@@ -6,7 +6,7 @@ use rusqlite::{Row, named_params};
 use super::outbox;
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Entry, Seen, Session, first_false, mark};
+use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{ScheduleRetry, Scheduled};
 
@@ -23,25 +23,25 @@ struct Found {
 /// Decides one retry.
 #[doc(alias = "ScheduleRetry")]
 pub(in crate::sqlite) fn schedule_retry(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     origin: &Origin,
     request: &ScheduleRetry,
 ) -> Decision<Scheduled> {
     let job = request.job;
-    let params = named_params! {":job": job.to_bytes(), ":now": session.now.0};
-    let Some(found) = session.row(sql!("schedule_retry", "guards"), params, read)? else {
-        return entry(origin, job, None).refused(session, None, Guard::PhaseRetryWait);
+    let params = named_params! {":job": job.to_bytes(), ":now": transaction.now.0};
+    let Some(found) = transaction.row(sql!("schedule_retry", "guards"), params, read)? else {
+        return entry(origin, job, None).refused(transaction, None, Guard::PhaseRetryWait);
     };
     if found.already {
         return Decided::silent(Stamped::taken(mark(found.seen.revision), Scheduled { job }));
     }
     let mut entry = entry(origin, job, Some(found.token));
     if let Some(guard) = found.refused {
-        return entry.refused(session, Some(found.seen), guard);
+        return entry.refused(transaction, Some(found.seen), guard);
     }
-    take(session, job, found.due, found.due)?;
+    take(transaction, job, found.due, found.due)?;
     entry.detail.max_attempts = Some(found.seen.max_attempts);
-    entry.taken(session, found.seen.revision + 1, Scheduled { job })
+    entry.taken(transaction, found.seen.revision + 1, Scheduled { job })
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {
@@ -69,18 +69,23 @@ pub(super) fn entry(origin: &Origin, job: JobId, token: Option<Token>) -> Entry<
 
 /// Queues the job that waited until `waited` by the time `due`.
 pub(super) fn take(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     job: JobId,
     waited: Timestamp,
     due: Timestamp,
 ) -> Result<(), Trouble> {
-    session
+    transaction
         .write_one(sql!("schedule_retry", "take"), named_params! {":job": job.to_bytes(), ":due": due.0})?;
-    forget_wait(session, job, waited)?;
-    outbox::put(session, job, due)
+    forget_wait(transaction, job, waited)?;
+    outbox::put(transaction, job, due)
 }
 
 /// The row in `retry_wait` goes.
-pub(super) fn forget_wait(session: &Session<'_>, job: JobId, waited: Timestamp) -> Result<(), Trouble> {
-    session.write_one(sql!("retry_wait", "remove"), named_params! {":due": waited.0, ":job": job.to_bytes()})
+pub(super) fn forget_wait(
+    transaction: &Transaction<'_>,
+    job: JobId,
+    waited: Timestamp,
+) -> Result<(), Trouble> {
+    transaction
+        .write_one(sql!("retry_wait", "remove"), named_params! {":due": waited.0, ":job": job.to_bytes()})
 }

@@ -6,7 +6,7 @@ use rusqlite::named_params;
 use super::outbox;
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
-use crate::sqlite::session::{Decided, Decision, Params, Session, mark};
+use crate::sqlite::transaction::{Decided, Decision, Params, Transaction, mark};
 use crate::sqlite::trouble::Trouble;
 use crate::{Submit, Submitted};
 
@@ -24,7 +24,7 @@ struct Known {
 
 /// Decides one submission.
 pub(in crate::sqlite) fn submit(
-    session: &Session<'_>,
+    transaction: &Transaction<'_>,
     _origin: &Origin,
     request: &Submit,
 ) -> Decision<Submitted> {
@@ -32,16 +32,16 @@ pub(in crate::sqlite) fn submit(
         return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) });
     }
     if let Some(key) = &request.spec.idempotency_key
-        && let Some(known) = known(session, sql!("submit", "by_key"), named_params! {":key": key})?
+        && let Some(known) = known(transaction, sql!("submit", "by_key"), named_params! {":key": key})?
     {
         return answer_known(request, &known);
     }
-    if insert(session, request)? {
+    if insert(transaction, request)? {
         let effect = Submitted { job: request.job, existed: false, phase: Phase::Queued };
         return Decided::silent(Stamped::taken(mark(1), effect));
     }
     let by_job = named_params! {":job": request.job.to_bytes()};
-    match known(session, sql!("submit", "by_job"), by_job)? {
+    match known(transaction, sql!("submit", "by_job"), by_job)? {
         Some(known) => answer_known(request, &known),
         None => Err(Trouble::BadRow("the job is neither new nor known".to_owned())),
     }
@@ -58,8 +58,8 @@ fn refusal(spec: &JobSpec) -> Option<String> {
     }
 }
 
-fn known(session: &Session<'_>, sql: &str, params: Params<'_>) -> Result<Option<Known>, Trouble> {
-    session.row(sql, params, |row| {
+fn known(transaction: &Transaction<'_>, sql: &str, params: Params<'_>) -> Result<Option<Known>, Trouble> {
+    transaction.row(sql, params, |row| {
         Ok(Known {
             job: JobId::from_bytes(column::id(row, "job")?),
             phase: column::phase(row, "phase")?,
@@ -82,12 +82,12 @@ fn answer_known(request: &Submit, known: &Known) -> Decision<Submitted> {
 }
 
 /// Writes a new job with everything that belongs to it; `false` when the id is known.
-pub(super) fn insert(session: &Session<'_>, request: &Submit) -> Result<bool, Trouble> {
+pub(super) fn insert(transaction: &Transaction<'_>, request: &Submit) -> Result<bool, Trouble> {
     let Submit { job, spec, retry_of } = request;
     let job = job.to_bytes();
     // A time in the past is no way to the front.
-    let due = spec.scheduled_at.map_or(session.now, |at| at.max(session.now));
-    let inserted = session.write(
+    let due = spec.scheduled_at.map_or(transaction.now, |at| at.max(transaction.now));
+    let inserted = transaction.write(
         sql!("submit", "job"),
         named_params! {
             ":job": job,
@@ -97,7 +97,7 @@ pub(super) fn insert(session: &Session<'_>, request: &Submit) -> Result<bool, Tr
             ":max_attempts": spec.max_attempts,
             ":retry_base_ms": column::at_most(spec.retry.base_ms),
             ":retry_cap_ms": column::at_most(spec.retry.cap_ms),
-            ":now": session.now.0,
+            ":now": transaction.now.0,
             ":due": due.0,
             ":retry_of": retry_of.map(JobId::to_bytes),
             ":words": words(spec)?,
@@ -106,11 +106,12 @@ pub(super) fn insert(session: &Session<'_>, request: &Submit) -> Result<bool, Tr
     if inserted == 0 {
         return Ok(false);
     }
-    session.write(sql!("submit", "spec"), named_params! {":job": job, ":spec": column::spec_text(spec)?})?;
+    transaction
+        .write(sql!("submit", "spec"), named_params! {":job": job, ":spec": column::spec_text(spec)?})?;
     if let Some(key) = &spec.idempotency_key {
-        session.write(sql!("submit", "key"), named_params! {":key": key, ":job": job})?;
+        transaction.write(sql!("submit", "key"), named_params! {":key": key, ":job": job})?;
     }
-    outbox::put(session, request.job, due)?;
+    outbox::put(transaction, request.job, due)?;
     Ok(true)
 }
 

@@ -13,7 +13,7 @@ use protocol::Timestamp;
 pub(super) type Params<'a> = &'a [(&'a str, &'a dyn ToSql)];
 
 /// An open transaction.
-pub(super) struct Session<'a> {
+pub(super) struct Transaction<'a> {
     pub(super) connection: &'a Connection,
     /// The store's clock, read once for the request.
     pub(super) now: Timestamp,
@@ -23,7 +23,7 @@ pub(super) struct Session<'a> {
     pub(super) careful: bool,
 }
 
-impl Session<'_> {
+impl Transaction<'_> {
     /// The rows that the statement answers.
     pub(super) fn rows<T>(
         &self,
@@ -114,21 +114,26 @@ pub(super) struct Entry<'a> {
 
 impl Entry<'_> {
     /// It happened, at this revision.
-    pub(super) fn taken<T>(self, session: &Session<'_>, revision: u64, effect: T) -> Decision<T> {
-        let events = self.events(session, revision, Outcome::Taken);
+    pub(super) fn taken<T>(self, transaction: &Transaction<'_>, revision: u64, effect: T) -> Decision<T> {
+        let events = self.events(transaction, revision, Outcome::Taken);
         Ok(Decided { answer: Stamped::taken(mark(revision), effect), events })
     }
 
     /// It was refused; the job was seen at this revision in this phase.
-    pub(super) fn refused<T>(self, session: &Session<'_>, seen: Option<Seen>, guard: Guard) -> Decision<T> {
+    pub(super) fn refused<T>(
+        self,
+        transaction: &Transaction<'_>,
+        seen: Option<Seen>,
+        guard: Guard,
+    ) -> Decision<T> {
         let revision = seen.map_or(0, |seen| seen.revision);
         let entry = Self { detail: self.detail.seen(seen), ..self };
-        let events = entry.events(session, revision, Outcome::Refused(guard));
+        let events = entry.events(transaction, revision, Outcome::Refused(guard));
         Ok(Decided { answer: Stamped::refused(mark(revision), guard), events })
     }
 
-    fn events(self, session: &Session<'_>, order: u64, outcome: Outcome) -> Vec<Event> {
-        if !session.recording {
+    fn events(self, transaction: &Transaction<'_>, order: u64, outcome: Outcome) -> Vec<Event> {
+        if !transaction.recording {
             return Vec::new();
         }
         vec![Event {
