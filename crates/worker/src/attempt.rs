@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coordination::{ReleaseLease, Reserved};
-use protocol::{FailureCause, Judged, Mark};
+use protocol::{FailureCause, Judged, Mark, ReservationId};
 use target::{Manifest, StageId};
 use tokio::sync::watch;
 
 use crate::claim::{Claimed, claim, invalidate, read_document};
 use crate::control::{AttemptControl, AttemptIdentity, Stop};
-use crate::handler::{Ending, Run};
-use crate::held::HeldLease;
+use crate::handler::{Ending, Run, catch_panic};
+use crate::held::{HeldLease, raise};
 use crate::outcome::{self, Reported};
 use crate::session::Session;
 use crate::stage::{AttemptFolder, OutputStage, StageError};
@@ -28,15 +28,29 @@ pub(crate) fn start(session: &Arc<Session>, ticket: Ticket) {
     let session = Arc::clone(session);
     let spawner = Arc::clone(&session.runtime.spawner);
     spawner.spawn(Box::pin(async move {
+        let _place = Place { session: Arc::clone(&session), reservation: ticket.reserved.reservation };
         if let Some(claimed) = claim(&session, &ticket).await {
             live(&session, claimed).await;
         }
-        session.free_slot();
     }));
 }
 
+/// A slot and the reservation it was taken for. However the attempt's task ends, a panic included, the slot
+/// is free again and the reservation is renewed no more.
+struct Place {
+    session: Arc<Session>,
+    reservation: ReservationId,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.session.held.remove_reservation(self.reservation);
+        self.session.free_slot();
+    }
+}
+
 async fn live(session: &Arc<Session>, claimed: Claimed) {
-    let (stop, _) = watch::channel(if session.is_draining() { Stop::Drain } else { Stop::None });
+    let (stop, _) = watch::channel(Stop::None);
     let (deadline, deadline_reader) = watch::channel(claimed.deadline);
     let (job, attempt, token) = (claimed.job, claimed.attempt, claimed.token);
     session.held.add_lease(HeldLease {
@@ -47,13 +61,25 @@ async fn live(session: &Arc<Session>, claimed: Claimed) {
         deadline,
         stop: stop.clone(),
     });
+    // A drain that began before the lease was there to be told of it is heard here; later ones find the lease.
+    if session.is_draining() {
+        raise(&stop, Stop::Drain);
+    }
     let stage = StageId { job, token, attempt };
     let folder = session.folder.attempt(attempt);
     let output = OutputStage::new(Arc::clone(&session.rooms.target), stage, folder.output());
     let progress = claimed.authorized.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress);
     let identity = AttemptIdentity { stage, mark: claimed.mark, progress };
     let control = AttemptControl::new(Arc::clone(session), &identity, stop, output);
-    let reported = run(&control, claimed, folder.clone(), deadline_reader).await;
+    // A fault of the worker's own must not leave a lease that is renewed for ever.
+    let reported = match catch_panic(run(&control, claimed, folder.clone(), deadline_reader)).await {
+        Ok(reported) => reported,
+        Err(text) => {
+            tracing::error!(%job, %attempt, %text, "the worker has a fault; the attempt fails");
+            let text = format!("the worker has a fault: {text}");
+            outcome::report(&control, Ending::failed(FailureCause::Failed, text)).await
+        }
+    };
     release(session, &control, reported).await;
     folder.remove();
 }

@@ -1,8 +1,10 @@
 //! What runs an attempt's work.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -132,9 +134,12 @@ async fn run_handler(handler: Arc<dyn Handler>, run: Arc<Run>) -> Ending {
     let mut lost = run.control.stop();
     let work = Arc::clone(&run);
     spawner.spawn(Box::pin(async move {
-        let work = std::panic::AssertUnwindSafe(async move { handler.run(work).await });
+        let panicked =
+            |text| HandlerError { text: format!("the handler panicked: {text}"), permanent: false };
         tokio::select! {
-            result = catch_panic(work) => { let _ = sender.send(result); }
+            result = catch_panic(handler.run(work)) => {
+                let _ = sender.send(result.unwrap_or_else(|text| Err(panicked(text))));
+            }
             _ = lost.wait_for(|stop| *stop == Stop::LeaseLost) => {}
         }
     }));
@@ -156,27 +161,34 @@ async fn run_handler(handler: Arc<dyn Handler>, run: Arc<Run>) -> Ending {
     }
 }
 
-async fn catch_panic<F>(work: std::panic::AssertUnwindSafe<F>) -> Result<(), HandlerError>
-where
-    F: Future<Output = Result<(), HandlerError>>,
-{
-    let mut work = Box::pin(work.0);
+/// Runs work to its end; a panic in it is an error with the panic's text.
+pub(crate) async fn catch_panic<F: Future>(work: F) -> Result<F::Output, String> {
+    let mut work = Box::pin(work);
     std::future::poll_fn(move |context| {
-        let poll = std::panic::AssertUnwindSafe(|| work.as_mut().poll(context));
-        match std::panic::catch_unwind(poll) {
-            Ok(poll) => poll,
+        let poll = AssertUnwindSafe(|| work.as_mut().poll(context));
+        match catch_unwind(poll) {
+            Ok(poll) => poll.map(Ok),
             Err(panic) => {
                 let text = panic
                     .downcast_ref::<&str>()
                     .map(|text| (*text).to_owned())
                     .or_else(|| panic.downcast_ref::<String>().cloned())
                     .unwrap_or_else(|| "no message".to_owned());
-                std::task::Poll::Ready(Err(HandlerError {
-                    text: format!("the handler panicked: {text}"),
-                    permanent: false,
-                }))
+                Poll::Ready(Err(text))
             }
         }
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_with_its_text_and_anything_else_is_given_as_it_is() {
+        assert_eq!(catch_panic(async { 7 }).await, Ok(7));
+        let text = catch_panic(async { panic!("number {}", 3) }).await.map(|never: ()| never);
+        assert_eq!(text, Err("number 3".to_owned()));
+    }
 }

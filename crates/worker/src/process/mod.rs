@@ -27,6 +27,9 @@ use crate::warden::{Brood, Order, Report, Start, Warden, WardenCommand, WardenRe
 
 /// How long a killed tree may take to be gone before its warden is given up as frozen.
 const WARDEN_PATIENCE: Duration = Duration::from_secs(2);
+/// How often to look whether a warden is stopped. Found so twice in a row it is killed, with its tree: a job
+/// that stops its warden would otherwise run unguarded, or hold its slot for ever.
+const WARDEN_LOOK: Duration = Duration::from_millis(500);
 
 /// How programs are started.
 #[derive(Debug, Clone)]
@@ -137,16 +140,22 @@ impl ProcessExecutor {
         let (log, tail) = log::pump(output, sink);
         let mut supervision = Supervision::new(run, warden);
         tokio::pin!(log);
+        let mut drained = false;
         let empty = tokio::select! {
             empty = supervision.until_empty() => empty,
             // The log ends early when the program closes its output; the wait goes on.
-            () = &mut log => supervision.until_empty().await,
+            () = &mut log => {
+                drained = true;
+                supervision.until_empty().await
+            }
         };
         let Supervision { warden, verdict, termed, .. } = supervision;
         warden.end(&self.brood, empty).await;
-        // Nothing holds the other end any more; what is in the pipe is read, and a limit guards against a
-        // descriptor that was smuggled out.
-        let _ = tokio::time::timeout(Duration::from_secs(2), log).await;
+        if !drained {
+            // Nothing holds the other end any more; what is in the pipe is read, and a limit guards against a
+            // descriptor that was smuggled out.
+            let _ = tokio::time::timeout(Duration::from_secs(2), log).await;
+        }
         Ok(judge(*control.stop().borrow(), termed, verdict, &tail.text()))
     }
 }
@@ -180,6 +189,9 @@ struct Supervision<'run> {
     term_at: Option<Duration>,
     kill_at: Option<Duration>,
     give_up_at: Option<Duration>,
+    look_at: Option<Duration>,
+    /// Whether the last look found the warden stopped.
+    stopped: bool,
 }
 
 impl<'run> Supervision<'run> {
@@ -193,6 +205,8 @@ impl<'run> Supervision<'run> {
             term_at: None,
             kill_at: None,
             give_up_at: None,
+            look_at: Some(Duration::ZERO),
+            stopped: false,
         }
     }
 
@@ -204,7 +218,8 @@ impl<'run> Supervision<'run> {
         stops.mark_changed();
         deadlines.mark_changed();
         loop {
-            let next = [self.term_at, self.kill_at, self.give_up_at].into_iter().flatten().min();
+            let next =
+                [self.term_at, self.kill_at, self.give_up_at, self.look_at].into_iter().flatten().min();
             let timer = async {
                 match next {
                     Some(at) => clock.sleep_until(at).await,
@@ -265,6 +280,14 @@ impl<'run> Supervision<'run> {
         if self.give_up_at.is_some_and(|at| at <= now) {
             return false;
         }
+        if self.look_at.is_some_and(|at| at <= now) {
+            let stopped = self.warden.is_stopped();
+            if stopped && self.stopped {
+                return false;
+            }
+            self.stopped = stopped;
+            self.look_at = Some(now + WARDEN_LOOK);
+        }
         if self.kill_at.is_some_and(|at| at <= now) {
             self.warden.order(Order::Kill).await;
             self.termed = true;
@@ -294,6 +317,9 @@ fn judge(stop: Stop, termed: bool, verdict: ProgramVerdict, tail: &str) -> Endin
         ProgramVerdict::Exit(exit) if stop == Stop::TimedOut && termed => {
             failed(FailureCause::TimedOut, with_tail("it ran longer than its timeout", tail), Some(exit))
         }
+        ProgramVerdict::Unknown if stop == Stop::TimedOut && termed => {
+            failed(FailureCause::TimedOut, with_tail("it ran longer than its timeout", tail), None)
+        }
         ProgramVerdict::Exit(ProgramExit::Code(0)) if !termed => Ending::Done,
         _ if stop == Stop::Drain => Ending::Stopped(Stop::Drain),
         ProgramVerdict::Exit(exit) => {
@@ -307,17 +333,19 @@ fn judge(stop: Stop, termed: bool, verdict: ProgramVerdict, tail: &str) -> Endin
         }
         ProgramVerdict::Unknown => failed(
             FailureCause::Failed,
-            with_tail("the program's warden was killed, and the program with it", tail),
+            with_tail("the program's warden was killed or stopped, and the program was ended with it", tail),
             None,
         ),
     }
 }
 
+/// The text and the last line of output, so that one line tells; then the last output whole, where it is more.
 fn with_tail(text: &str, tail: &str) -> String {
-    if tail.trim().is_empty() {
-        text.to_owned()
-    } else {
-        format!("{text}; its last output:\n{}", tail.trim_end())
+    let tail = tail.trim();
+    match tail.rsplit_once('\n') {
+        None if tail.is_empty() => text.to_owned(),
+        None => format!("{text}: {tail}"),
+        Some((_, last)) => format!("{text}: {last}\n{tail}"),
     }
 }
 
@@ -363,9 +391,10 @@ mod tests {
             Ending::Failed { error, .. } => error,
             other => panic!("{other:?}"),
         };
+        assert_eq!(text(judge(Stop::None, false, exit(3), "oh\n")), "the program ended with exit code 3: oh");
         assert_eq!(
-            text(judge(Stop::None, false, exit(3), "oh\n")),
-            "the program ended with exit code 3; its last output:\noh"
+            text(judge(Stop::None, false, exit(3), "one\ntwo\n")),
+            "the program ended with exit code 3: two\none\ntwo"
         );
         let killed = ProgramVerdict::Exit(ProgramExit::Signal(9));
         assert_eq!(text(judge(Stop::None, false, killed, "")), "signal 9 (SIGKILL) ended the program");

@@ -67,7 +67,7 @@ impl WorkFolder {
 
     /// Takes the whole folder away.
     pub(crate) fn remove(&self) {
-        let _ = fs::remove_dir_all(&self.root);
+        remove_but_lock(&self.root);
     }
 }
 
@@ -82,14 +82,18 @@ fn remove_abandoned(work: &Path, own: &Path) {
     }
 }
 
-/// The lock goes last, so that a removal that was interrupted is taken up by the next one.
+/// The lock goes last, and only when all else is gone, so that a removal that was interrupted, or met a
+/// program that was still writing, is taken up by the next one.
 fn remove_but_lock(folder: &Path) {
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
         if path.file_name().is_some_and(|name| name != LOCK) {
             let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
         }
     }
-    let _ = fs::remove_dir_all(folder);
+    let only_lock = fs::read_dir(folder).is_ok_and(|entries| entries.count() <= 1);
+    if only_lock && fs::remove_file(folder.join(LOCK)).is_ok() {
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 impl AttemptFolder {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+use super::descendants::is_stopped;
 use super::{Brood, Order, Report, Start};
 
 /// How to start a warden: the same binary, with words that lead to [`super::warden_main`].
@@ -70,6 +71,11 @@ impl Warden {
         if !empty {
             brood.kill_strays().await;
         }
+    }
+
+    /// Whether somebody has stopped (frozen) the warden itself.
+    pub(crate) fn is_stopped(&self) -> bool {
+        is_stopped(self.pid)
     }
 
     /// Sends an order. A warden that has gone is noticed when it is read.

@@ -14,23 +14,32 @@ struct Stat {
 
 type Table = BTreeMap<i32, Stat>;
 
+fn stat_of(pid: i32) -> Option<Stat> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, parentheses included.
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let rest = String::from_utf8_lossy(&stat[after_name..]).into_owned();
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let session = fields.nth(1)?.parse().ok()?;
+    Some(Stat { state, parent, session })
+}
+
 fn table() -> Table {
     let Ok(entries) = fs::read_dir("/proc") else { return Table::new() };
     entries
         .flatten()
         .filter_map(|entry| {
             let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read(entry.path().join("stat")).ok()?;
-            // The name in parentheses may hold anything, parentheses included.
-            let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-            let rest = String::from_utf8_lossy(&stat[after_name..]).into_owned();
-            let mut fields = rest.split_ascii_whitespace();
-            let state = fields.next()?.chars().next()?;
-            let parent = fields.next()?.parse().ok()?;
-            let session = fields.nth(1)?.parse().ok()?;
-            Some((pid, Stat { state, parent, session }))
+            Some((pid, stat_of(pid)?))
         })
         .collect()
+}
+
+/// Whether a signal has stopped it (SIGSTOP and its like).
+pub(super) fn is_stopped(pid: i32) -> bool {
+    stat_of(pid).is_some_and(|stat| stat.state == 'T')
 }
 
 fn below(table: &Table, root: i32, mut pid: i32) -> bool {
