@@ -84,7 +84,7 @@ pub(crate) struct JobOptions {
     #[arg(long, value_parser = parse::moment, conflicts_with = "wait")]
     pub(crate) at: Option<Timestamp>,
     /// Not before this long from now, such as 10m.
-    #[arg(long = "in", value_parser = parse::duration, allow_hyphen_values = true, id = "wait")]
+    #[arg(long = "in", value_name = "TIME", value_parser = parse::duration, allow_hyphen_values = true, id = "wait")]
     pub(crate) wait: Option<Duration>,
     /// How many attempts it may have: 1 to 32767 [default: 25, for `run` 3].
     #[arg(long, allow_hyphen_values = true)]
@@ -147,6 +147,9 @@ pub(crate) struct DevArgs {
     /// Record no events.
     #[arg(long)]
     pub(crate) no_events: bool,
+    /// The notice that a drain gives to what runs, before SIGTERM.
+    #[arg(long, hide = true, value_parser = parse::duration)]
+    pub(crate) drain_notice: Option<Duration>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -172,6 +175,9 @@ pub(crate) struct WorkerArgs {
     /// Record no events.
     #[arg(long)]
     pub(crate) no_events: bool,
+    /// The notice that a drain gives to what runs, before SIGTERM.
+    #[arg(long, hide = true, value_parser = parse::duration)]
+    pub(crate) drain_notice: Option<Duration>,
 }
 
 #[derive(Debug, Args)]
@@ -260,7 +266,7 @@ pub(crate) enum LimitsAction {
     /// Change limits. A lowered limit drains; it kills nothing.
     Set {
         /// Jobs that may run at once in the whole pool.
-        #[arg(long, allow_hyphen_values = true)]
+        #[arg(long, allow_hyphen_values = true, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         global: Option<u32>,
         /// The lease length, 500ms to 1h.
         #[arg(long, value_parser = parse::positive_duration)]

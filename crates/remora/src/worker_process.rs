@@ -82,6 +82,7 @@ pub struct WorkerProcess {
     owned: bool,
     events: bool,
     helper: Option<PathBuf>,
+    drain_notice: Option<Duration>,
 }
 
 impl WorkerProcess {
@@ -100,6 +101,7 @@ impl WorkerProcess {
             owned: false,
             events: true,
             helper: None,
+            drain_notice: None,
         }
     }
 
@@ -166,6 +168,13 @@ impl WorkerProcess {
         self
     }
 
+    /// The notice that a drain gives to what runs, before SIGTERM; 30 s unless said.
+    #[must_use]
+    pub fn drain_notice(mut self, notice: Duration) -> Self {
+        self.drain_notice = Some(notice);
+        self
+    }
+
     /// Runs until it is told to drain (SIGTERM or SIGINT) and everything has ended.
     ///
     /// # Errors
@@ -227,6 +236,7 @@ impl WorkerProcess {
         options.slots = self.slots;
         options.queues.clone_from(&self.queues);
         options.kinds.extend(self.kinds.iter().cloned());
+        options.drain_notice = self.drain_notice.unwrap_or(options.drain_notice);
         options
     }
 

@@ -54,6 +54,9 @@ async fn serve(dir: &Path, args: DevArgs, printer: &Printer) -> Result<u8, Failu
     if !args.kinds.is_empty() {
         workers.words.extend(["--kinds".into(), args.kinds.join(",").into()]);
     }
+    if let Some(notice) = args.drain_notice {
+        workers.words.extend(["--drain-notice".into(), format!("{}ms", notice.as_millis()).into()]);
+    }
     if args.no_events {
         workers.words.push("--no-events".into());
     }

@@ -44,6 +44,9 @@ fn process(dir: PathBuf, args: WorkerArgs) -> WorkerProcess {
     if let Some(queues) = args.queues {
         process = process.queues(queues);
     }
+    if let Some(notice) = args.drain_notice {
+        process = process.drain_notice(notice);
+    }
     if args.no_events {
         process = process.without_events();
     }

@@ -1,0 +1,91 @@
+//! A worker that is frozen longer than its lease.
+
+use std::fs;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use chaos::{Dev, DevOptions, count, count_result, eventually, freeze, of_folder, shell, thaw, within};
+use protocol::{JobSpec, Phase};
+
+const LONG: Duration = Duration::from_secs(50);
+
+fn now_ms() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()
+}
+
+/// `attempt step time` of a trace.
+fn steps(trace: &str) -> Vec<(u32, u32, u128)> {
+    let number = |line: &str, at: usize| line.split(' ').nth(at).unwrap().parse::<u128>().unwrap();
+    trace
+        .lines()
+        .map(|line| {
+            (
+                u32::try_from(number(line, 0)).unwrap(),
+                u32::try_from(number(line, 1)).unwrap(),
+                number(line, 2),
+            )
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_of_a_frozen_worker_is_dead_within_a_lease_and_the_next_attempt_publishes() {
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), DevOptions::default()).unwrap();
+    let trace = dev.place().join("trace");
+    let job = dev.submit([count(20, Duration::from_millis(100), Some(&trace))]).await.unwrap()[0];
+    eventually("five checkpoints", LONG, || async {
+        let done = dev.job(job).await?.summary.progress.map_or(0, |progress| progress.done);
+        Ok((done >= 5).then_some(()))
+    })
+    .await
+    .unwrap();
+    let worker = dev.worker_of(job).await.unwrap();
+    freeze(worker.pid);
+    let frozen_at = now_ms();
+    let folder = dev.data().root().display().to_string();
+    let first: Vec<u32> = of_folder(dev.data().root()).iter().map(|found| found.pid).collect();
+    assert!(!first.is_empty(), "{folder}");
+    within("the program is dead within a lease", dev.lease(), || {
+        first.iter().all(|pid| !chaos::exists(*pid))
+    })
+    .await
+    .unwrap();
+    let ended = dev.ended(job, LONG).await.unwrap();
+    tokio::time::sleep(
+        dev.lease() * 2
+            - Duration::from_millis(u64::try_from(now_ms() - frozen_at).unwrap()).min(dev.lease() * 2),
+    )
+    .await;
+    thaw(worker.pid);
+    assert_eq!(ended.summary.phase, Phase::Succeeded, "{ended:?}");
+    assert_eq!(ended.attempts.len(), 2, "{ended:?}");
+    assert_eq!(dev.published(&ended, "lines").unwrap(), count_result(20));
+    let after = dev.submit((0..4).map(|_| count(3, Duration::ZERO, None))).await.unwrap();
+    for job in after {
+        assert_eq!(dev.ended(job, LONG).await.unwrap().attempts.len(), 1);
+    }
+    let late = frozen_at + dev.lease().as_millis();
+    let steps = steps(&fs::read_to_string(&trace).unwrap());
+    assert!(steps.iter().all(|(attempt, _, at)| *attempt != 1 || *at <= late), "{steps:?}");
+    let second = steps.iter().find(|(attempt, ..)| *attempt == 2).unwrap();
+    assert!(second.1 > 5, "{steps:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_never_asks_its_worker_stops_within_a_lease_of_the_freeze() {
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), DevOptions::default()).unwrap();
+    let trace = dev.place().join("trace");
+    let text = format!(
+        "while :; do echo \"$REMORA_ATTEMPT 0 $(date +%s%3N)\" >> {}; sleep 0.02; done",
+        trace.display()
+    );
+    let job = dev.submit([JobSpec { max_attempts: 1, ..shell(&text) }]).await.unwrap()[0];
+    within("it runs", LONG, || trace.exists()).await.unwrap();
+    let worker = dev.worker_of(job).await.unwrap();
+    freeze(worker.pid);
+    let frozen_at = now_ms();
+    let view = dev.ended(job, LONG).await.unwrap();
+    thaw(worker.pid);
+    assert_eq!(view.summary.phase, Phase::Failed, "{view:?}");
+    let last = steps(&fs::read_to_string(&trace).unwrap()).last().unwrap().2;
+    assert!(last <= frozen_at + dev.lease().as_millis(), "{} ms", last.saturating_sub(frozen_at));
+}
