@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 
+use protocol::job::check_size;
 use protocol::{Command, JobSpec, Priority, RetryPolicy, Timestamp, limit};
 use runtime::{Clock, SystemClock};
 use serde_json::value::RawValue;
@@ -68,6 +69,8 @@ fn json_args(arg: Option<String>) -> Result<String, Failure> {
         Some("-") => read_standard_input()?,
         Some(text) => text.to_owned(),
     };
+    check_size("args", text.len(), limit::ARGS_BYTES)
+        .map_err(|violation| Failure::from(violation).with_code(code::USAGE))?;
     let checked = serde_json::from_str::<&RawValue>(text.trim());
     let bad = |why: String| {
         Failure::usage(format!("args is not JSON: {why}")).hint("quote text twice, as in --arg '\"text\"'")
@@ -105,8 +108,8 @@ fn check_strings(json: &str) -> Result<(), String> {
 
 fn read_standard_input() -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    // One byte more than allowed is enough to know; the rest is not read.
-    std::io::stdin().take(limit::ARGS_BYTES + 2).read_to_end(&mut bytes)?;
+    // A little more than allowed is enough to refuse it; the rest is not read.
+    std::io::stdin().take(2 * limit::ARGS_BYTES).read_to_end(&mut bytes)?;
     String::from_utf8(bytes).map_err(|_| Failure::usage("args on standard input is not UTF-8"))
 }
 

@@ -69,8 +69,8 @@ pub(super) struct Stage<'demo> {
     /// Lost attempts told already, and attempts that went on after one.
     revoked: BTreeSet<AttemptId>,
     resumed: BTreeSet<AttemptId>,
-    /// When coordination was lost, until its repair is told.
-    lost_at: Option<Instant>,
+    /// When coordination was lost and how many attempts there had been, until its repair is told.
+    lost_at: Option<(Instant, usize)>,
 }
 
 impl<'demo> Stage<'demo> {
@@ -127,7 +127,7 @@ impl<'demo> Stage<'demo> {
                 done.1 = frozen.is_some();
             } else if !done.2 && now >= LOSE_AT {
                 self.lose(&views);
-                self.lost_at = Some(Instant::now());
+                self.lost_at = Some((Instant::now(), attempts(&views)));
                 done.2 = true;
             }
             tokio::time::sleep(LOOK).await;
@@ -191,14 +191,18 @@ impl<'demo> Stage<'demo> {
 
     /// The store's repair, once it is open and every running attempt has its lease back.
     async fn tell_repair(&mut self, views: &[JobView]) -> Result<(), Failure> {
-        let Some(lost_at) = self.lost_at else { return Ok(()) };
+        let Some((lost_at, attempts_before)) = self.lost_at else { return Ok(()) };
         let pool = self.client.coordination().pool().await?;
         let running = views.iter().filter(|view| view.summary.phase == Phase::Running).count();
         if pool.open && pool.unaccounted == 0 && pool.leases >= running {
             self.lost_at = None;
             let took = lost_at.elapsed().as_secs_f32();
+            let spent = match attempts(views) - attempts_before {
+                0 => "no attempt was spent".to_owned(),
+                more => format!("{more} more attempts were made meanwhile"),
+            };
             let text = format!(
-                "✓ rebuilt within {took:.1} s as epoch {}: {} leases are back, no attempt was spent",
+                "✓ rebuilt within {took:.1} s as epoch {}: {} leases are back, {spent}",
                 pool.mark.epoch, pool.leases
             );
             self.say("32", &text);
@@ -257,6 +261,11 @@ impl<'demo> Stage<'demo> {
         self.owner.lose_coordination();
         self.say("2", "it is rebuilt from the durable store; workers put their leases back and go on");
     }
+}
+
+/// Attempts of all jobs so far.
+fn attempts(views: &[JobView]) -> usize {
+    views.iter().map(|view| view.attempts.len()).sum()
 }
 
 fn jobs(count: usize) -> String {
