@@ -62,6 +62,8 @@ pub(crate) enum Verb {
     Limits(LimitsArgs),
     /// See jobs survive a killed worker, a frozen one, and the loss of coordination.
     Demo(DemoArgs),
+    /// Measure what Remora itself costs, with jobs that do nothing.
+    Bench(BenchArgs),
     /// For programs that run as jobs: talk to the worker.
     Attempt(AttemptArgs),
     /// Print a completion script for a shell.
@@ -279,6 +281,25 @@ pub(crate) struct DemoArgs {
     /// The folder whose files the jobs hash and compress [default: this one, without `.git` and build output].
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Jobs to drain.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) jobs: u64,
+    /// Worker processes.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) workers: u32,
+    /// Jobs that each worker runs at once.
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) slots: u32,
+    /// The folder to measure in, on the disk to be measured [default: the system's folder for temporary files].
+    #[arg(long, value_hint = ValueHint::DirPath)]
+    pub(crate) at: Option<PathBuf>,
+    /// Record no events.
+    #[arg(long)]
+    pub(crate) no_events: bool,
 }
 
 #[derive(Debug, Args)]

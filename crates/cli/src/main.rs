@@ -78,6 +78,8 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
         Verb::Dev(dev) => commands::dev::run(dir, dev, printer),
         #[cfg(feature = "embedded")]
         Verb::Demo(demo) => commands::demo::run(demo, printer),
+        #[cfg(feature = "embedded")]
+        Verb::Bench(bench) => commands::bench::run(&bench, printer),
         verb => commands::run_async(async {
             match verb {
                 #[cfg(feature = "embedded")]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coordination::{Coordination, CoordinationReads, CoordinationRoom, Wake};
+use coordination::{At, Coordination, CoordinationReads, CoordinationRoom, PoolConfig, Wake};
 use durable::{
-    CancelRequested, Durable, DurableReads, DurableRoom, JobView, RequestCancel, Retried, Retry, Submit,
-    Submitted,
+    CancelRequested, Configure, Durable, DurableReads, DurableRoom, JobView, PoolRow, RequestCancel, Retried,
+    Retry, Submit, Submitted,
 };
 use protocol::{Fault, Guard, JobId, JobSpec, Reason, Step, Violation};
 use runtime::{Caller, Runtime};
@@ -58,6 +58,16 @@ fn one<T>(answers: Vec<protocol::Stamped<T>>, job: JobId) -> Result<T, ClientErr
         Some(Step::Refused(guard)) => Err(ClientError::Refused(guard)),
         Some(Step::SetAside(reason)) => Err(ClientError::SetAside(reason)),
         None => Err(Fault::new(protocol::FaultKind::Corrupt, "read the answer to one job").into()),
+    }
+}
+
+/// The pool's configuration as coordination holds it.
+fn config(row: &PoolRow) -> PoolConfig {
+    PoolConfig {
+        revision: row.config_revision,
+        global_limit: row.global_limit,
+        lease_ms: row.lease_ms,
+        paused: row.paused.clone(),
     }
 }
 
@@ -149,6 +159,20 @@ impl Client {
         Ok(retried)
     }
 
+    /// Changes limits, pauses or the lease length. From the answer on nothing is reserved under the old ones.
+    ///
+    /// # Errors
+    /// When a value is out of range or a store is away.
+    pub async fn configure(&self, change: &Configure) -> Result<PoolRow, ClientError> {
+        let sent = self.caller.send();
+        let row = self.durable.configure(&sent.origin, change).await?;
+        // The agents copy it within a second; nobody who paused a queue expects to wait for that. A refusal
+        // means that the pool is being rebuilt, from rows that hold the change.
+        let at = At { origin: self.caller.send().origin, epoch: row.epoch };
+        self.coordination.configure(&at, &config(&row)).await?;
+        Ok(row)
+    }
+
     async fn nudge(&self, job: JobId) {
         // A hint: the agents look anyway.
         let _ = self.coordination.nudge(&[job]).await;
@@ -191,7 +215,7 @@ impl Client {
     ///
     /// # Errors
     /// When the store is away.
-    pub async fn pool(&self) -> Result<durable::PoolRow, ClientError> {
+    pub async fn pool(&self) -> Result<PoolRow, ClientError> {
         Ok(self.durable.pool().await?)
     }
 

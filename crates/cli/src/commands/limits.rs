@@ -57,20 +57,14 @@ pub(crate) async fn run(dir: PathBuf, args: LimitsArgs, printer: &Printer) -> Re
 
 /// Changes the pool's configuration, through the owner or without one.
 pub(crate) async fn configure(dir: &Path, change: &Configure) -> Result<PoolRow, Failure> {
-    let caller = Caller::new(Runtime::system().new_actor_id());
-    let sent = caller.send();
     match access::connect(dir).await? {
-        Some(client) => {
-            let row = client.durable().configure(&sent.origin, change).await?;
-            // The agents copy it within a second; a nudge makes them look now.
-            client.coordination().nudge(&[]).await?;
-            Ok(row)
-        }
+        Some(client) => Ok(client.configure(change).await?),
         #[cfg(feature = "embedded")]
-        None => Ok(server::OfflineWrite::open(&DataFolder::new(dir))?
-            .room
-            .configure(&sent.origin, change)
-            .await?),
+        None => {
+            let caller = Caller::new(Runtime::system().new_actor_id());
+            let room = server::OfflineWrite::open(&DataFolder::new(dir))?.room;
+            Ok(room.configure(&caller.send().origin, change).await?)
+        }
         #[cfg(not(feature = "embedded"))]
         None => {
             Err(access::owner(dir).await.err().unwrap_or_else(|| Failure::new(code::FAILED, "try again")))

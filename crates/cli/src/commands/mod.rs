@@ -2,6 +2,8 @@
 
 pub(crate) mod attempt;
 #[cfg(feature = "embedded")]
+pub(crate) mod bench;
+#[cfg(feature = "embedded")]
 pub(crate) mod builtin;
 pub(crate) mod cancel;
 pub(crate) mod change;
@@ -14,6 +16,8 @@ pub(crate) mod follow;
 pub(crate) mod limits;
 pub(crate) mod list;
 pub(crate) mod logs;
+#[cfg(feature = "embedded")]
+pub(crate) mod place;
 pub(crate) mod queues;
 pub(crate) mod result;
 pub(crate) mod retry;

@@ -9,7 +9,7 @@ mod files;
 mod job;
 mod script;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use agents::CleanerOptions;
@@ -22,6 +22,7 @@ use server::{Owner, OwnerOptions};
 pub(crate) use job::DemoJob;
 
 use super::dev::{explain, supervisor};
+use super::place::Place;
 use crate::args::DemoArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
@@ -65,7 +66,7 @@ pub(crate) fn run(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
 
 async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     let folder = std::path::absolute(args.folder.as_deref().unwrap_or(Path::new(".")))?;
-    let place = Place::make()?;
+    let place = Place::make("demo", None)?;
     let input = place.path.join("input");
     let parts = files::choose(&folder, JOBS, &input)?;
     let began = Instant::now();
@@ -211,35 +212,6 @@ fn conclude(printer: &Printer, verdict: &Verdict, differences: &[String]) -> Res
         printer.remark("Execution may repeat; publication happens once. Next: remora run -- ./your-program");
     }
     Ok(())
-}
-
-/// A folder for the demo's data, removed at the end unless it is worth a look.
-struct Place {
-    path: PathBuf,
-    keep: std::cell::Cell<bool>,
-}
-
-impl Place {
-    fn make() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("remora-demo-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|error| {
-            Failure::new(code::FAILED, format!("cannot make {}: {error}", path.display()))
-        })?;
-        Ok(Self { path, keep: std::cell::Cell::new(false) })
-    }
-
-    fn keep(&self) {
-        self.keep.set(true);
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if !self.keep.get() {
-            // What cannot be removed lies in the system's folder for such things.
-            let _ = std::fs::remove_dir_all(&self.path);
-        }
-    }
 }
 
 #[cfg(test)]
