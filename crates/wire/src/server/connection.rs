@@ -79,6 +79,8 @@ async fn read_requests(
     while let Some(bytes) = frames.next().await {
         let bytes: BytesMut = match bytes {
             Ok(bytes) => bytes,
+            // What a killed peer leaves.
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return,
             Err(error) => {
                 tracing::warn!(%error, "a peer's frame cannot be read");
                 return;
