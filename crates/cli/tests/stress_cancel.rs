@@ -48,8 +48,8 @@ async fn a_cancelled_job_publishes_nothing_and_a_published_one_says_that_it_is_t
             f64::from(u32::try_from(runs_ms).unwrap()) / 1e3
         );
         let job = client.submit(shell(&text)).await.unwrap().job;
-        let whole = Duration::from_millis(seed.below(runs_ms * u64::try_from(scale.jobs).unwrap() / 8));
-        let near = Duration::from_millis(runs_ms.saturating_sub(40) + seed.below(160));
+        let whole = Duration::from_millis(seed.below(runs_ms * u64::try_from(scale.jobs).unwrap() / 16));
+        let near = Duration::from_millis(runs_ms.saturating_sub(100) + seed.below(160));
         let client = client.clone();
         cancels.push((
             job,

@@ -102,7 +102,10 @@ async fn dev_ends_with_0_on_sigterm_and_leaves_no_process() {
     assert_eq!(with_text(&root), []);
     // What was not finished goes on at the next start, from its checkpoint.
     dev.start_owner().unwrap();
-    until_step(&dev, jobs[1], 20).await;
-    let view = dev.job(jobs[1]).await.unwrap();
+    let again = eventually("attempt 2 runs", LONG, || async {
+        let view = dev.job(jobs[1]).await?;
+        Ok((view.attempts.len() == 2).then_some(view))
+    });
+    let view = again.await.unwrap();
     assert!(view.attempts.last().unwrap().resumed_from >= 3, "{view:?}");
 }

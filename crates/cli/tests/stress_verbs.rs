@@ -120,3 +120,21 @@ async fn a_job_due_in_two_seconds_starts_between_two_and_three() {
         assert!((1_900..3_000).contains(&waited), "{waited} ms: {view:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shortened_lease_costs_no_running_job_an_attempt() {
+    let dev = Dev::start(
+        env!("CARGO_BIN_EXE_remora"),
+        DevOptions { lease: Duration::from_secs(15), ..DevOptions::default() },
+    )
+    .unwrap();
+    let jobs = dev.submit((0..2).map(|_| count(60, Duration::from_millis(80), None))).await.unwrap();
+    for job in &jobs {
+        dev.worker_of(*job).await.unwrap();
+    }
+    assert_eq!(dev.command(&["limits", "set", "--lease", "1s"]).unwrap().code, 0);
+    for job in jobs {
+        let view = dev.ended(job, LONG).await.unwrap();
+        assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
+    }
+}
