@@ -5,6 +5,8 @@
 //! deletes only what nothing refers to. Does not know which attempt is right: the durable room does.
 //! The spec speaks of it as `stageState` (`AdvanceAttempt`, `CleanupStage`); protocol §3 says the rest.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod digest;
 pub mod file;
 mod logs;

@@ -161,39 +161,3 @@ impl LogReader {
         Ok(self.offset)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_is_read_as_it_was_written_and_followed() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut reader = LogReader::new(folder.path().join("x/1-a"));
-        assert_eq!(reader.read_more().unwrap(), b"");
-        let mut writer = LogWriter::new(folder.path().join("x/1-a"));
-        writer.append(b"one\n");
-        assert_eq!(reader.read_more().unwrap(), b"one\n");
-        writer.append(b"\xff\0two");
-        assert_eq!(reader.read_more().unwrap(), b"\xff\0two");
-    }
-
-    #[test]
-    fn a_log_over_the_limit_keeps_head_and_tail_and_marks_the_cut() {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path().join("1-a");
-        let mut writer = LogWriter::new(base.clone());
-        let line = vec![b'x'; 1 << 20];
-        writer.append(b"first");
-        for _ in 0..40 {
-            writer.append(&line);
-        }
-        writer.append(b"last");
-        let on_disk: u64 =
-            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum();
-        assert!(on_disk <= limit::LOG_BYTES, "{on_disk}");
-        let text = LogReader::new(base).read_more().unwrap();
-        assert!(text.starts_with(b"first") && text.ends_with(b"last"));
-        assert!(String::from_utf8_lossy(&text).contains("bytes of this log were cut"));
-    }
-}

@@ -131,6 +131,11 @@ impl Manifest {
         if self.entries.len() > usize::try_from(limit::RESULT_FILES).unwrap_or(usize::MAX) {
             return Err(ManifestError::TooMany(self.entries.len()));
         }
+        self.check_paths()
+    }
+
+    /// That all of it lies inside of an output, each under a name of its own.
+    pub(crate) fn check_paths(&self) -> Result<(), ManifestError> {
         let mut before: Option<&str> = None;
         for entry in &self.entries {
             let bad = entry.path.split('/').any(|name| matches!(name, "" | "." | ".."));
@@ -139,7 +144,20 @@ impl Manifest {
             }
             before = Some(&entry.path);
         }
-        Ok(())
+        match self.entries.iter().find(|entry| self.stands_on_a_leaf(&entry.path)) {
+            Some(entry) => Err(ManifestError::Path(entry.path.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a name above this path is a file or a link: what is below it would be written elsewhere, or not
+    /// at all.
+    fn stands_on_a_leaf(&self, path: &str) -> bool {
+        let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+        above.into_iter().any(|above| {
+            let found = self.entries.binary_search_by(|entry| entry.path.as_str().cmp(above));
+            found.is_ok_and(|place| !matches!(self.entries[place].node, Node::Folder))
+        })
     }
 
     /// All parts.
@@ -195,6 +213,18 @@ mod tests {
             let manifest = Manifest { entries: paths.iter().map(|path| file(path)).collect() };
             let error = manifest.encode().unwrap_err().to_string();
             assert!(error.contains("not allowed"), "{paths:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_path_below_a_file_or_a_link_is_refused_and_one_below_a_folder_is_not() {
+        let below = |node| {
+            let above = Entry { path: "a".into(), node };
+            Manifest { entries: vec![above, file("a-b"), file("a/c/d")] }.encode()
+        };
+        assert!(below(Node::Folder).is_ok());
+        for leaf in [Node::Link { to: "b".into() }, file("a").node] {
+            assert!(below(leaf).unwrap_err().to_string().contains("\"a/c/d\""));
         }
     }
 

@@ -18,6 +18,7 @@ impl FileTarget {
         stage: &StageId,
         manifest: &Manifest,
     ) -> Result<Manifest, TargetFault> {
+        manifest.check_paths().map_err(|error| TargetFault::bad(format!("lay out a result: {error}")))?;
         let stage_path = self.stage_path(stage);
         let out = stage_path.join("out");
         // A repeated call begins again: nothing refers to a half-laid result.
@@ -75,13 +76,11 @@ impl FileTarget {
     /// Links the one part there is, when its executable bit is right and the file system can.
     fn try_link(&self, parts: &[Part], executable: bool, path: &Path) -> Result<bool, TargetFault> {
         let [part] = parts else { return Ok(false) };
-        let from = self.root.join(&part.key);
-        let Ok(metadata) = fs::metadata(&from) else {
-            return Err(TargetFault::bad(format!("the part {} is missing", part.key)));
-        };
-        if metadata.len() != part.length {
-            return Err(TargetFault::bad(format!("the part {} changed its length", part.key)));
-        }
+        let from = self.path_of(&part.key)?;
+        let metadata = self
+            .open_part(part)?
+            .metadata()
+            .map_err(|error| TargetFault::new(format!("look at {}", from.display()), error))?;
         let same_mode = metadata.permissions().mode() & 0o100 == mode(executable) & 0o100;
         Ok(same_mode && metadata.nlink() < 1000 && fs::hard_link(&from, path).is_ok())
     }

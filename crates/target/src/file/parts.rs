@@ -37,9 +37,30 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), TargetFault> {
         .map_err(|error| TargetFault::new(format!("make the folder {} durable", folder.display()), error))
 }
 
+/// Makes a folder with those above it. A sweep of a neighbour may take an empty one away between two of them;
+/// then it begins again.
 pub(super) fn make_folder(folder: &Path) -> Result<(), TargetFault> {
-    fs::create_dir_all(folder)
-        .map_err(|error| TargetFault::new(format!("make the folder {}", folder.display()), error))
+    const TRIES: u32 = 100;
+    let mut tries = 1;
+    loop {
+        match fs::create_dir_all(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => tries += 1,
+            made => {
+                return made.map_err(|error| {
+                    TargetFault::new(format!("make the folder {}", folder.display()), error)
+                });
+            }
+        }
+    }
+}
+
+/// Makes a file of its own under a name: what lay there is left to whoever else has a name for it.
+fn make_anew(path: &Path, executable: bool) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().write(true).create_new(true).mode(mode(executable)).open(path)
 }
 
 pub(super) fn mode(executable: bool) -> u32 {
@@ -51,10 +72,10 @@ impl FileTarget {
         let key = format!("{}/p/{number:06}", stage.prefix());
         let path = self.root.join(&key);
         make_folder(&self.stage_path(stage).join("p"))?;
-        // A number is used once an attempt; what a lost call left under it is replaced.
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(mode(executable)).open(&path);
-        let file = file.map_err(|error| TargetFault::new(format!("make {}", path.display()), error))?;
+        // A number is used once an attempt; what a lost call left under it is replaced, never written over: a
+        // laid-out result may be a link to it.
+        let file = make_anew(&path, executable)
+            .map_err(|error| TargetFault::new(format!("make {}", path.display()), error))?;
         Ok(PartFile { key, path, file })
     }
 
@@ -77,7 +98,11 @@ impl FileTarget {
     /// From the stage's parts up to the root: each name in its folder.
     pub(super) fn sync_names(&self, stage: &StageId) -> Result<(), TargetFault> {
         let stage_path = self.stage_path(stage);
-        sync_folder(&stage_path.join("p"))?;
+        let parts = stage_path.join("p");
+        if !parts.exists() {
+            return Ok(());
+        }
+        sync_folder(&parts)?;
         self.sync_up(&stage_path)
     }
 
@@ -89,7 +114,7 @@ impl FileTarget {
         sync_folder(&self.root)
     }
 
-    fn path_of(&self, key: &str) -> Result<PathBuf, TargetFault> {
+    pub(super) fn path_of(&self, key: &str) -> Result<PathBuf, TargetFault> {
         let inside = key.split('/').all(|name| !matches!(name, "" | "." | ".."));
         if inside {
             Ok(self.root.join(key))
@@ -98,7 +123,7 @@ impl FileTarget {
         }
     }
 
-    fn open_part(&self, part: &Part) -> Result<File, TargetFault> {
+    pub(super) fn open_part(&self, part: &Part) -> Result<File, TargetFault> {
         let path = self.path_of(&part.key)?;
         let file = File::open(&path).map_err(|error| {
             if error.kind() == io::ErrorKind::NotFound {
@@ -147,14 +172,14 @@ impl FileTarget {
     }
 
     pub(super) fn copy_out(&self, parts: &[Part], to: &Path, executable: bool) -> Result<(), TargetFault> {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(mode(executable))
-            .open(to)
+        let mut file = make_anew(to, executable)
             .map_err(|error| TargetFault::new(format!("make {}", to.display()), error))?;
-        parts.iter().try_for_each(|part| self.copy_checked(part, &mut file))
+        let copied = parts.iter().try_for_each(|part| self.copy_checked(part, &mut file));
+        if copied.is_err() {
+            // Nobody shall find half a file, or a wrong one, under that name.
+            let _ = fs::remove_file(to);
+        }
+        copied
     }
 
     pub(super) fn delete_part(&self, key: &str) -> Result<(), TargetFault> {

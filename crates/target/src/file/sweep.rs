@@ -13,7 +13,7 @@ impl FileTarget {
     pub(super) fn sweep_stage(&self, stage: &StageId, keep: &BTreeSet<String>) -> Result<Sweep, TargetFault> {
         let path = self.stage_path(stage);
         let mut sweep = Sweep::default();
-        sweep_folder(&path, &stage.prefix(), keep, &mut sweep)?;
+        sweep_folder(&path, Some(&stage.prefix()), keep, &mut sweep)?;
         if sweep.kept == 0 {
             remove_if_empty(&path);
         }
@@ -64,31 +64,28 @@ fn remove_if_empty(folder: &Path) {
     let _ = fs::remove_dir(folder);
 }
 
+/// `prefix`: the folder's own key; `None` where a name in it is no text, so that nothing in it can be kept.
 fn sweep_folder(
     folder: &Path,
-    prefix: &str,
+    prefix: Option<&str>,
     keep: &BTreeSet<String>,
     sweep: &mut Sweep,
 ) -> Result<(), TargetFault> {
+    let unlisted = |error| TargetFault::new(format!("list {}", folder.display()), error);
     let listed = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        listed => listed.map_err(|error| TargetFault::new(format!("list {}", folder.display()), error))?,
+        listed => listed.map_err(unlisted)?,
     };
-    for entry in listed.flatten() {
+    for entry in listed {
+        let entry = entry.map_err(unlisted)?;
         let path = entry.path();
-        // Names that are not UTF-8 cannot be in a keep-set.
-        let key = entry.file_name().into_string().ok().map(|name| format!("{prefix}/{name}"));
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if let Some(key) = &key
-                && keep.contains(key)
-            {
-                sweep.kept += 1;
-                continue;
-            }
-            sweep_folder(&path, &key.unwrap_or_default(), keep, sweep)?;
-            remove_if_empty(&path);
-        } else if key.is_some_and(|key| keep.contains(&key)) {
+        let name = entry.file_name().into_string().ok();
+        let key = prefix.zip(name).map(|(prefix, name)| format!("{prefix}/{name}"));
+        if key.as_ref().is_some_and(|key| keep.contains(key)) {
             sweep.kept += 1;
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            sweep_folder(&path, key.as_deref(), keep, sweep)?;
+            remove_if_empty(&path);
         } else {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
