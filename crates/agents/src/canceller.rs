@@ -123,7 +123,7 @@ impl Agent for Canceller {
     }
 
     fn rest(&self) -> Duration {
-        Duration::from_millis(10)
+        Duration::from_millis(20)
     }
 
     async fn pass(&self) -> Result<Report, Fault> {

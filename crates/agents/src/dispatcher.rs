@@ -24,15 +24,26 @@ const ONCE_IN: Duration = Duration::from_secs(2);
 /// The shortest time between two slow passes; else twenty times a pass's duration.
 const SLOW_PERIOD: Duration = Duration::from_secs(5);
 const PAGE: usize = 500;
-/// A window that is full is looked at again after this time.
-const FULL_AGAIN: Duration = Duration::from_millis(100);
+/// The shortest time between two fast passes: named jobs need none, and a pass reads again what was committed
+/// lately. Too short: the store is read for nothing; too long: a full window runs empty.
+const FAST_PERIOD: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 struct Memory {
     epoch: u64,
     marks: BTreeMap<Window, Position>,
     offered: BTreeMap<JobId, Duration>,
+    next_fast: Duration,
     next_slow: Duration,
+    /// Who served what at the last fast pass.
+    served: Vec<Registration>,
+}
+
+/// Which passes are due.
+#[derive(Clone, Copy)]
+struct Due {
+    fast: bool,
+    slow: bool,
 }
 
 /// See the module.
@@ -154,6 +165,51 @@ impl Dispatcher {
         Ok(taken)
     }
 
+    /// Whether a fast and a slow pass are due; a change of who serves what makes the fast one so.
+    fn due(&self, served: &[Registration]) -> Due {
+        let now = self.now();
+        self.with_memory(|memory| {
+            let others = memory.served != served;
+            let due = Due { fast: others || memory.next_fast <= now, slow: memory.next_slow <= now };
+            if due.fast {
+                memory.served = served.to_vec();
+            }
+            due
+        })
+    }
+
+    /// All windows that somebody serves; whether there may be more to do soon.
+    async fn window_passes(&self, due: Due, served: &[Registration]) -> Result<(u64, bool), Fault> {
+        let began = self.now();
+        let (mut all, mut more_to_do) = (0, false);
+        for window in self.ground.rooms.durable.waiting_windows().await? {
+            if !is_served(served, &window) {
+                continue;
+            }
+            if due.slow {
+                all += self.slow_pass(&window).await?;
+            }
+            let (taken, more) = self.fast_pass(&window).await?;
+            all += taken;
+            more_to_do |= more;
+        }
+        let took = self.now().saturating_sub(began);
+        self.with_memory(|memory| {
+            memory.next_fast = began + FAST_PERIOD.max(took * 5);
+            if due.slow {
+                memory.next_slow = began + SLOW_PERIOD.max(took * 20);
+            }
+        });
+        Ok((all, more_to_do))
+    }
+
+    /// Until something scheduled falls due, where that is before the next pass.
+    async fn until_next_due(&self) -> Result<Option<Duration>, Fault> {
+        let due = self.ground.rooms.durable.next_due().await?;
+        let next = due.at.map(|at| Duration::from_millis(at.since_ms(due.now) + 1));
+        Ok(next.filter(|next| *next < self.period()))
+    }
+
     /// A new epoch begins with empty windows: marks and memory of the old one mean nothing.
     fn forget_older_epochs(&self) {
         let epoch = self.ground.epoch();
@@ -207,30 +263,15 @@ impl Agent for Dispatcher {
         if !named.is_empty() {
             report.taken += self.named_pass(&named, &served).await?.taken;
         }
-        let slow = self.with_memory(|memory| memory.next_slow <= self.now());
-        let began = self.now();
-        for window in self.ground.rooms.durable.waiting_windows().await? {
-            if !is_served(&served, &window) {
-                continue;
-            }
-            if slow {
-                report.taken += self.slow_pass(&window).await?;
-            }
-            let (taken, more) = self.fast_pass(&window).await?;
-            report.taken += taken;
-            if more {
-                report.again = Some(FULL_AGAIN);
-            }
+        let due = self.due(&served);
+        if !due.fast && !due.slow {
+            // Hints were served by name; the pass that finds what hints missed comes a little later.
+            report.again = Some(FAST_PERIOD);
+            return Ok(report);
         }
-        if slow {
-            let took = self.now().saturating_sub(began);
-            self.with_memory(|memory| memory.next_slow = began + SLOW_PERIOD.max(took * 20));
-        }
-        if report.again.is_none() {
-            let due = self.ground.rooms.durable.next_due().await?;
-            let next = due.at.map(|at| Duration::from_millis(at.since_ms(due.now) + 1));
-            report.again = next.filter(|next| *next < self.period());
-        }
+        let (taken, more) = self.window_passes(due, &served).await?;
+        report.taken += taken;
+        report.again = if more { Some(FAST_PERIOD) } else { self.until_next_due().await? };
         Ok(report)
     }
 }

@@ -41,6 +41,10 @@ impl Agent for RetryScheduler {
         Arc::clone(&self.ground.wake.retry_scheduler)
     }
 
+    fn rest(&self) -> Duration {
+        Duration::from_millis(20)
+    }
+
     #[doc(alias = "ScheduleRetry")]
     async fn pass(&self) -> Result<Report, Fault> {
         let due = self.ground.rooms.durable.due_retries(PAGE).await?;
