@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use coordination::Wake;
 use protocol::Fault;
+use runtime::catch_panic;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, watch};
 
@@ -50,13 +51,17 @@ async fn drive(ground: Arc<Ground>, agent: Arc<dyn Agent>, mut shutdown: watch::
     let bell = agent.bell();
     let mut backoff = Duration::from_millis(50);
     loop {
-        let wait = match agent.pass().await {
-            Ok(report) => {
+        // An agent that ended silently would leave its part undone for ever: it goes on after a panic, too.
+        let wait = match catch_panic(agent.pass()).await {
+            Ok(Ok(report)) => {
                 backoff = Duration::from_millis(50);
                 report.again.unwrap_or_else(|| agent.period())
             }
-            Err(fault) => {
-                tracing::warn!(agent = agent.name(), error = %fault, "pass failed");
+            failed => {
+                match failed {
+                    Ok(Err(fault)) => tracing::warn!(agent = agent.name(), error = %fault, "pass failed"),
+                    _ => tracing::error!(agent = agent.name(), panic = ?failed.err(), "a pass has a fault"),
+                }
                 backoff = (backoff * 2).min(LONGEST_BACKOFF);
                 backoff
             }

@@ -61,6 +61,9 @@ pub enum WorkerProcessError {
     /// A second signal asked to leave at once.
     #[error("left at the second signal; what ran goes on elsewhere from its last checkpoint")]
     LeftAtOnce,
+    /// The lease keeper has a fault: without it nothing that runs may go on.
+    #[error("the lease keeper has ended; this worker must not go on without it")]
+    KeeperGone,
     /// The owner is gone, and with it this worker's reason to be.
     #[error("the owner of the data folder is gone")]
     OwnerGone,
@@ -206,14 +209,21 @@ impl WorkerProcess {
             events: events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>),
         })?;
         let keeper = worker.keeper();
+        let (alive, keeper_ended) = tokio::sync::oneshot::channel::<()>();
         let keeper = thread::Builder::new()
             .name("remora-keeper".to_owned())
-            .spawn(move || keeping.block_on(keeper))
+            .spawn(move || {
+                // Dropped at the end, a panic included.
+                let _alive = alive;
+                keeping.block_on(keeper);
+            })
             .map_err(WorkerError::Keeper)?;
         let drain = worker.drain_handle();
         let result = main.block_on(async {
             tokio::select! {
+                biased;
                 () = worker.run() => Ok(()),
+                _ = keeper_ended => Err(WorkerProcessError::KeeperGone),
                 ended = obey_signals(drain) => ended,
                 ended = watch_owner(parent, owned) => Err(ended),
             }

@@ -7,6 +7,7 @@
 
 mod caller;
 mod clock;
+mod panic;
 mod rng;
 mod spawner;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 pub use caller::{Caller, Sent};
 pub use clock::{Clock, SystemClock};
+pub use panic::catch_panic;
 pub use rng::{Rng, SeededRng, SystemRng};
 pub use spawner::{BoxFuture, Spawner, TokioSpawner};
 

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use coordination::{ReleaseLease, Reserved};
 use protocol::{FailureCause, Judged, Mark, ReservationId};
+use runtime::catch_panic;
 use target::{Manifest, StageId};
 use tokio::sync::watch;
 
 use crate::claim::{Claimed, claim, invalidate, read_document};
 use crate::control::{AttemptControl, AttemptIdentity, Stop};
-use crate::handler::{Ending, Run, catch_panic};
+use crate::handler::{Ending, Run};
 use crate::held::{HeldLease, raise};
 use crate::outcome::{self, Reported};
 use crate::session::Session;

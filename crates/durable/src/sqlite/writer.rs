@@ -7,6 +7,7 @@
 //! still in one commit, with each row behind a savepoint of its own. When the store fails, as on a full disk, each
 //! request is run alone, so that the small ones may find room.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -105,7 +106,11 @@ impl Scribe {
                 rows = rows.saturating_add(next.rows());
                 group.push(next);
             }
-            self.commit(group);
+            // Its requests get no answer and are asked again; a thread that ended would refuse all for ever.
+            if catch_unwind(AssertUnwindSafe(|| self.commit(group))).is_err() {
+                tracing::error!(path = %self.path.display(), "the durable store's writer has a fault");
+                self.roll_back();
+            }
         }
     }
 
