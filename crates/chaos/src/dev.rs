@@ -109,6 +109,11 @@ impl Dev {
         Ok(())
     }
 
+    /// How many workers the next owner starts.
+    pub fn set_workers(&mut self, workers: u32) {
+        self.options.workers = workers;
+    }
+
     /// The data folder.
     #[must_use]
     pub fn data(&self) -> DataFolder {
