@@ -82,6 +82,7 @@ async fn live(session: &Arc<Session>, claimed: Claimed) {
         }
     };
     release(session, &control, reported).await;
+    control.close().await;
     folder.remove();
 }
 

@@ -56,6 +56,11 @@ pub(crate) async fn claim(session: &Arc<Session>, ticket: &Ticket) -> Option<Cla
         reservation: ticket.reserved.reservation,
         worker: session.options.incarnation,
     };
+    if session.is_draining() {
+        // Nothing is claimed after the order to drain; another worker takes it at once.
+        claim_refused(session, hand_back).await;
+        return None;
+    }
     let attempt = session.runtime.new_attempt_id();
     match authorize(session, ticket, attempt).await {
         Ok(Some((authorized, mark))) => {

@@ -58,6 +58,8 @@ pub(crate) struct Sealing {
     progress: u64,
     /// Parts that the last acknowledged checkpoint refers to and this attempt wrote.
     own_parts: std::collections::BTreeSet<String>,
+    /// The attempt has ended and its folders go away: what is in them is no checkpoint any more.
+    closed: bool,
 }
 
 /// One attempt, as its handler or program sees it.
@@ -99,6 +101,7 @@ impl AttemptControl {
                 output,
                 progress: identity.progress,
                 own_parts: Default::default(),
+                closed: false,
             }),
         })
     }
@@ -157,7 +160,7 @@ impl AttemptControl {
             return Err(StageError::StateTooLarge { bytes, limit: limit::STATE_BYTES }.into());
         }
         let mut sealing = self.sealing.lock().await;
-        if *self.stop.borrow() == Stop::LeaseLost {
+        if sealing.closed || *self.stop.borrow() == Stop::LeaseLost {
             return Err(CheckpointError::Refused(Guard::Authority));
         }
         let manifest = sealing.output.seal(false).await?;
@@ -191,6 +194,12 @@ impl AttemptControl {
         let _ = self.session.rooms.target.discard(&superseded).await;
         self.progress.send_replace(Some(user));
         Ok(())
+    }
+
+    /// Waits for a checkpoint under way and lets no other begin. A program's request may outlive it, and
+    /// while authority lasts a checkpoint of folders that are being removed would be accepted.
+    pub(crate) async fn close(&self) {
+        self.sealing.lock().await.closed = true;
     }
 
     fn stage(&self) -> StageId {

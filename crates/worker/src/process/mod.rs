@@ -254,6 +254,9 @@ impl<'run> Supervision<'run> {
             Report::CannotStart { permanent, text } => ProgramVerdict::CannotStart { permanent, text },
             Report::Exited(code) => ProgramVerdict::Exit(ProgramExit::Code(code)),
             Report::Signalled(signal) => ProgramVerdict::Exit(ProgramExit::Signal(signal)),
+            // The worker was frozen or cut off past its trust window, whatever it has heard since: what the
+            // program did last is no verdict.
+            Report::Overdue => return self.run.control.raise_stop(Stop::LeaseLost),
             Report::Empty => return,
         };
     }

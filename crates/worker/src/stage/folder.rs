@@ -87,7 +87,7 @@ fn remove_abandoned(work: &Path, own: &Path) {
 fn remove_but_lock(folder: &Path) {
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
         if path.file_name().is_some_and(|name| name != LOCK) {
-            let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+            remove_tree(&path);
         }
     }
     let only_lock = fs::read_dir(folder).is_ok_and(|entries| entries.count() <= 1);
@@ -132,13 +132,47 @@ impl AttemptFolder {
 
     pub(crate) fn remove(&self) {
         // What cannot be removed now is removed by the next incarnation.
-        let _ = fs::remove_dir_all(&self.root);
+        remove_tree(&self.root);
     }
+}
+
+/// Removes a file or folder, folders that its program has closed to writing included.
+fn remove_tree(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    if fs::remove_dir_all(path).is_ok() || fs::remove_file(path).is_ok() {
+        return;
+    }
+    let mut open = vec![path.to_owned()];
+    while let Some(folder) = open.pop() {
+        // What cannot be changed cannot be removed, either.
+        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        let inside = fs::read_dir(&folder).into_iter().flatten().flatten();
+        open.extend(
+            inside
+                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+                .map(|entry| entry.path()),
+        );
+    }
+    let _ = fs::remove_dir_all(path);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_closed_to_writing_is_removed_with_what_is_in_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let inner = place.path().join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("f"), "").unwrap();
+        for folder in [inner, place.path().join("a")] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
+        }
+        remove_tree(&place.path().join("a"));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn folders_of_dead_incarnations_go_and_those_of_living_ones_stay() {

@@ -47,14 +47,36 @@ impl Warden {
         let mut warden = Command::new(&command.program);
         warden.args(&command.words).env_clear();
         warden.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (mut child, pid) = brood.start(&mut warden).await?;
-        let missing = || io::Error::other("the warden's pipes were asked for");
-        let mut orders = child.stdin.take().ok_or_else(missing)?;
-        let reports = BufReader::new(child.stdout.take().ok_or_else(missing)?).lines();
-        let log = child.stderr.take().ok_or_else(missing)?;
-        let mut line = serde_json::to_vec(start)?;
+        let (child, pid) = brood.start(&mut warden).await?;
+        match Self::open(child, pid, start).await {
+            Ok(opened) => Ok(opened),
+            Err((mut child, error)) => {
+                // Gone already is as good.
+                let _ = child.kill().await;
+                brood.forget(pid).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn open(
+        mut child: Child,
+        pid: i32,
+        start: &Start,
+    ) -> Result<(Self, ChildStderr), (Child, io::Error)> {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(mut orders), Some(reports), Some(log)) = pipes else {
+            return Err((child, io::Error::other("the warden's pipes were asked for")));
+        };
+        let mut line = match serde_json::to_vec(start) {
+            Ok(line) => line,
+            Err(error) => return Err((child, error.into())),
+        };
         line.push(b'\n');
-        orders.write_all(&line).await?;
+        if let Err(error) = orders.write_all(&line).await {
+            return Err((child, error));
+        }
+        let reports = BufReader::new(reports).lines();
         Ok((Self { child, pid, orders, reports }, log))
     }
 

@@ -52,6 +52,8 @@ pub(crate) enum Report {
     Exited(i32),
     /// A signal ended the program itself.
     Signalled(i32),
+    /// The last deadline has passed; everything is being killed.
+    Overdue,
     /// Nothing of it runs any more.
     Empty,
 }

@@ -145,7 +145,12 @@ fn obey(own: i32, mut deadline: Duration, mut pending: Vec<u8>, mut input: File)
                 Ok(Order::Kill) | Err(_) => kill_for_good(own),
             }
         }
-        let Some(rest) = deadline.checked_sub(boottime()) else { kill_for_good(own) };
+        let Some(rest) = deadline.checked_sub(boottime()) else {
+            // Told first, so that it comes before the program's own end. The pipe has room for the few lines
+            // that are ever written, whether or not anybody reads.
+            say(&Report::Overdue);
+            kill_for_good(own)
+        };
         match wait_for_input(&input, rest) {
             Ok(false) => continue,
             Ok(true) => {}
