@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chaos::{Dev, DevOptions, count, count_result, eventually, freeze, of_folder, shell, thaw, within};
-use protocol::{JobSpec, Phase};
+use protocol::{FailureCause, JobSpec, Phase, Verdict};
 
 const LONG: Duration = Duration::from_secs(50);
 
@@ -88,4 +88,77 @@ async fn a_program_that_never_asks_its_worker_stops_within_a_lease_of_the_freeze
     assert_eq!(view.summary.phase, Phase::Failed, "{view:?}");
     let last = steps(&fs::read_to_string(&trace).unwrap()).last().unwrap().2;
     assert!(last <= frozen_at + dev.lease().as_millis(), "{} ms", last.saturating_sub(frozen_at));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_thawed_between_its_deadline_and_its_leases_end_does_not_blame_the_program() {
+    let options = DevOptions { lease: Duration::from_secs(5), ..DevOptions::default() };
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), options).unwrap();
+    let mark = dev.place().join("mark");
+    let text = format!("[ -e {0} ] && exit 0; touch {0}; sleep 600", mark.display());
+    let job = dev.submit([shell(&text)]).await.unwrap()[0];
+    within("it runs", LONG, || mark.exists()).await.unwrap();
+    let worker = dev.worker_of(job).await.unwrap();
+    freeze(worker.pid);
+    within("its warden ends it", dev.lease(), || of_folder(dev.data().root()).is_empty()).await.unwrap();
+    thaw(worker.pid);
+    let view = dev.ended(job, LONG).await.unwrap();
+    assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 2), "{view:?}");
+    assert_eq!(view.attempts[0].verdict, Some(Verdict::Failed(FailureCause::Lost)), "{view:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_freeze_shorter_than_the_trust_window_costs_nothing_be_it_the_workers_or_the_owners() {
+    let options = DevOptions { lease: Duration::from_secs(6), ..DevOptions::default() };
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), options).unwrap();
+    let job = dev.submit([count(60, Duration::from_millis(80), None)]).await.unwrap()[0];
+    let worker = dev.worker_of(job).await.unwrap().pid;
+    for pid in [worker, dev.owner_pid().unwrap()] {
+        freeze(pid);
+        tokio::time::sleep(Duration::from_millis(2_000)).await;
+        thaw(pid);
+        dev.worker_of(job).await.unwrap();
+    }
+    let view = dev.ended(job, LONG).await.unwrap();
+    assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
+    assert_eq!(dev.published(&view, "lines").unwrap(), count_result(60));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_frozen_for_two_leases_finds_its_jobs_again() {
+    let options = DevOptions { lease: Duration::from_millis(1_500), ..DevOptions::default() };
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), options).unwrap();
+    let jobs = dev.submit((0..6).map(|_| count(20, Duration::from_millis(50), None))).await.unwrap();
+    let owner = dev.owner_pid().unwrap();
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        freeze(owner);
+        tokio::time::sleep(dev.lease() * 2).await;
+        thaw(owner);
+    }
+    for job in jobs {
+        let view = dev.ended(job, LONG).await.unwrap();
+        assert_eq!(dev.published(&view, "lines").unwrap(), count_result(20), "{view:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_of_a_frozen_worker_can_be_cancelled_and_publishes_nothing_after_the_thaw() {
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), DevOptions::default()).unwrap();
+    let mark = dev.place().join("mark");
+    let text = format!("echo 1 > \"$REMORA_OUTPUT/a\"; touch {}; sleep 1", mark.display());
+    let job = dev.submit([shell(&text)]).await.unwrap()[0];
+    within("it runs", LONG, || mark.exists()).await.unwrap();
+    let worker = dev.worker_of(job).await.unwrap();
+    freeze(worker.pid);
+    dev.client().await.unwrap().cancel(job).await.unwrap();
+    let view = dev.ended(job, dev.lease() * 3).await.unwrap();
+    thaw(worker.pid);
+    assert_eq!(view.summary.phase, Phase::Cancelled, "{view:?}");
+    let next = dev.submit((0..2).map(|_| count(3, Duration::ZERO, None))).await.unwrap();
+    for job in next {
+        dev.ended(job, LONG).await.unwrap();
+    }
+    let view = dev.job(job).await.unwrap();
+    assert!(view.summary.phase == Phase::Cancelled && view.result.is_none(), "{view:?}");
 }
