@@ -7,17 +7,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use protocol::{Event, EventSink};
 
 const QUEUE: usize = 65_536;
 const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 const SEGMENTS: u64 = 4;
-const FLUSH: Duration = Duration::from_millis(100);
 
 /// Writes events to `<folder>/<name>-<n>.jsonl`; the newest four segments of 64 MiB are kept.
 pub struct FileEvents {
@@ -117,25 +115,19 @@ fn next_number(folder: &Path, name: &str) -> u64 {
     numbers.max().map_or(0, |last| last + 1)
 }
 
+/// Writes what has come, and hands it to the system whenever nothing more waits: a killed process loses what it
+/// had not got round to, and no more.
 fn write_all(receiver: &Receiver<Event>, mut segments: Segments, dropped: &AtomicU64) {
-    loop {
-        match receiver.recv_timeout(FLUSH) {
-            Ok(event) => {
-                let Ok(mut line) = serde_json::to_vec(&event) else { continue };
-                line.push(b'\n');
-                if segments.write(&line).is_err() {
-                    dropped.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                // A full disk loses events, never work.
-                let _ = segments.file.flush();
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                let _ = segments.file.flush();
-                return;
+    while let Ok(event) = receiver.recv() {
+        for event in std::iter::once(event).chain(receiver.try_iter()) {
+            let Ok(mut line) = serde_json::to_vec(&event) else { continue };
+            line.push(b'\n');
+            if segments.write(&line).is_err() {
+                dropped.fetch_add(1, Ordering::Relaxed);
             }
         }
+        // A full disk loses events, never work.
+        let _ = segments.file.flush();
     }
 }
 

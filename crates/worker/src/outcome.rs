@@ -26,11 +26,9 @@ impl Reported {
 /// Reports an ending and answers when the durable room has.
 #[doc(alias = "SendOutcome")]
 pub(crate) async fn report(control: &AttemptControl, ending: Ending) -> Reported {
-    let action = match ending {
-        Ending::Stopped(Stop::Cancel | Stop::LeaseLost) => Action::CooperativeStop,
-        Ending::Done | Ending::Failed { .. } | Ending::Stopped(_) => Action::SendOutcome,
-    };
-    control.session.record(action, Some(control.about()), Detail::default(), Vec::new());
+    if matches!(ending, Ending::Stopped(Stop::Cancel | Stop::LeaseLost)) {
+        note(control, Action::CooperativeStop, Detail::default());
+    }
     let answer = match ending {
         Ending::Done => succeed(control).await,
         Ending::Failed { cause, error, exit } => fail(control, cause, error, exit).await,
@@ -48,6 +46,10 @@ pub(crate) async fn report(control: &AttemptControl, ending: Ending) -> Reported
     })
 }
 
+fn note(control: &AttemptControl, action: Action, detail: Detail) {
+    control.session.record(action, Some(control.about()), detail, Vec::new());
+}
+
 #[doc(alias = "AcceptSuccess")]
 async fn succeed(control: &AttemptControl) -> Result<Reported, Fault> {
     let record = match publishable(control).await {
@@ -57,6 +59,9 @@ async fn succeed(control: &AttemptControl) -> Result<Reported, Fault> {
             return fail(control, cause, describe(&error), None).await;
         }
     };
+    // All is written: only now is the stage complete and a success on its way.
+    note(control, Action::AdvanceAttempt, Detail::default());
+    note(control, Action::SendOutcome, Detail::default());
     let request = AcceptSuccess {
         job: control.job(),
         attempt: control.attempt(),
@@ -99,6 +104,7 @@ async fn fail(
     error: String,
     exit: Option<ProgramExit>,
 ) -> Result<Reported, Fault> {
+    note(control, Action::SendOutcome, Detail { cause: Some(cause), ..Detail::default() });
     let request = AcceptFailure {
         job: control.job(),
         attempt: control.attempt(),

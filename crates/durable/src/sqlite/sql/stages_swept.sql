@@ -1,5 +1,11 @@
 -- A sweep has visited the stage of an ended attempt. Bookkeeping, not the spec's state.
 --
+--: about
+-- Answers: the token of an attempt whose stage is not the published one, and the job's revision.
+-- :job, :attempt
+SELECT s.token, j.revision FROM stage s JOIN job j ON j.job = s.job
+WHERE s.job = :job AND s.attempt = :attempt AND NOT s.committed
+
 --: nothing_left
 -- Nothing was kept: it is never due again.
 -- :job, :attempt
