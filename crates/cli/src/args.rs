@@ -64,6 +64,8 @@ pub(crate) enum Verb {
     Demo(DemoArgs),
     /// Measure what Remora itself costs, with jobs that do nothing.
     Bench(BenchArgs),
+    /// Replay recorded events: is every step one of the spec's?
+    Audit(AuditArgs),
     /// For programs that run as jobs: talk to the worker.
     Attempt(AttemptArgs),
     /// Print a completion script for a shell.
@@ -300,6 +302,16 @@ pub(crate) struct BenchArgs {
     /// Record no events.
     #[arg(long)]
     pub(crate) no_events: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// Data folders, or folders of recorded events [default: this data folder].
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Only this job; the pool's places are not counted then.
+    #[arg(long)]
+    pub(crate) job: Option<JobId>,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@
 //! conformance walks, the running program by the audit.
 //! The spec speaks of it: `spec/README.md`, `spec/models/`.
 
+pub mod audit;
 pub mod bounds;
 pub mod explore;
 pub mod fairness;

@@ -1,6 +1,7 @@
 //! One module a verb.
 
 pub(crate) mod attempt;
+pub(crate) mod audit;
 #[cfg(feature = "embedded")]
 pub(crate) mod bench;
 #[cfg(feature = "embedded")]

@@ -1,0 +1,89 @@
+//! Reads recorded events, file by file.
+//!
+//! Promises: a writer's files in their order, those of workers before those of owners; a last line that its writer
+//! did not finish is counted and left out; any other line that is no event is an error with its place.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use model::audit::Source;
+use serde::de::DeserializeOwned;
+
+const OWNER: &str = "owner";
+const BUFFER: usize = 256 * 1024;
+
+/// The files of a trace.
+pub(crate) struct Files {
+    files: Vec<(PathBuf, Source)>,
+    rotated: u64,
+}
+
+impl Files {
+    /// Finds the files of events in data folders, or in folders of files themselves.
+    pub(crate) fn find(folders: &[PathBuf]) -> anyhow::Result<Self> {
+        let mut writers: BTreeMap<(bool, usize, String), Vec<(u64, PathBuf)>> = BTreeMap::new();
+        for (pool, folder) in folders.iter().enumerate() {
+            let inside = folder.join("events");
+            let folder = if inside.is_dir() { &inside } else { folder };
+            let entries = fs::read_dir(folder).with_context(|| format!("list {}", folder.display()))?;
+            for entry in entries {
+                let path = entry?.path();
+                if let Some((name, number)) = name_and_number(&path) {
+                    writers.entry((name == OWNER, pool, name)).or_default().push((number, path));
+                }
+            }
+        }
+        let mut files = Vec::new();
+        let mut rotated = 0;
+        for ((_, pool, _), mut segments) in writers {
+            segments.sort_unstable();
+            rotated += u64::from(segments.first().is_some_and(|(number, _)| *number > 0));
+            files.extend(segments.into_iter().map(|(segment, path)| (path, Source { pool, segment })));
+        }
+        Ok(Self { files, rotated })
+    }
+
+    /// Writers whose first files are gone.
+    pub(crate) fn rotated(&self) -> u64 {
+        self.rotated
+    }
+
+    /// Hands out every line; answers how many last lines had been cut.
+    pub(crate) fn each<T: DeserializeOwned>(&self, mut take: impl FnMut(T, Source)) -> anyhow::Result<u64> {
+        let mut cut = 0;
+        for (path, source) in &self.files {
+            cut += u64::from(read(path, |event| take(event, *source))?);
+        }
+        Ok(cut)
+    }
+}
+
+/// `worker-wrk_….-000003.jsonl`: the writer, and which of its files.
+fn name_and_number(path: &Path) -> Option<(String, u64)> {
+    let stem = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+    let (name, number) = stem.rsplit_once('-')?;
+    Some((name.to_owned(), number.parse().ok()?))
+}
+
+/// Whether the last line had been cut.
+fn read<T: DeserializeOwned>(path: &Path, mut take: impl FnMut(T)) -> anyhow::Result<bool> {
+    let file = File::open(path).with_context(|| format!("open {}", path.display()))?;
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let mut line = Vec::with_capacity(1024);
+    for number in 1.. {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).with_context(|| format!("read {}", path.display()))? == 0 {
+            return Ok(false);
+        }
+        let whole = line.last() == Some(&b'\n');
+        match serde_json::from_slice(&line) {
+            Ok(event) => take(event),
+            Err(_) if !whole => return Ok(true),
+            Err(error) => bail!("line {number} of {} is no event: {error}", path.display()),
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,205 @@
+//! Events of the coordination store: each in the pool's order, a new epoch after a loss.
+
+use protocol::machine::{Attempt, AttemptState, LeaseState, Move};
+use protocol::{Action, Event, Guard, Phase};
+
+use super::super::failure::Why;
+use super::super::node::Trial;
+use super::super::trace::{Fact, JOB, read_at};
+use super::Effort;
+
+impl Trial<'_> {
+    pub(super) fn coordination(&mut self, fact: &Fact, effort: Effort) -> Result<(), Why> {
+        let event = &fact.event;
+        if event.epoch < self.node.epoch || self.node.lost && event.epoch == self.node.epoch {
+            return Err(Why::Order("it is of an epoch that has ended"));
+        }
+        let may_lack = self.may_lack(fact, effort);
+        if event.epoch > self.node.epoch && self.node.epoch > 0 && !self.node.lost {
+            if may_lack && event.action == Action::RestoreLease {
+                self.lease_unrecorded(event)?;
+            }
+            self.lose()?;
+        }
+        self.node.epoch = event.epoch;
+        self.node.lost = false;
+        match event.action {
+            Action::Enqueue | Action::Reserve | Action::PublishCancelNotice => self.queue(event, may_lack)?,
+            Action::CleanTerminalCoordination => {
+                self.step(Move::CleanTerminalCoordination(JOB))?;
+                self.node.reservation = None;
+            }
+            Action::ClaimRefused | Action::ReleaseReservation | Action::FalseSuspicion => {
+                self.end_reservation(event, effort)?;
+            }
+            _ => self.lease(event, effort)?,
+        }
+        self.node.segment = self.node.segment.max(fact.segment);
+        Ok(())
+    }
+
+    fn queue(&mut self, event: &Event, may_lack: bool) -> Result<(), Why> {
+        match event.action {
+            Action::Enqueue => self.enqueue(event),
+            Action::Reserve => {
+                let worker = self.trace.worker(event).unwrap_or(self.trace.nobody());
+                let worker = self.up(worker)?;
+                if may_lack && !self.node.state[JOB].queued {
+                    self.infer(Move::DispatchRead(JOB))?;
+                    self.infer(Move::Enqueue(JOB))?;
+                }
+                self.step(Move::Reserve(JOB, worker))?;
+                self.node.reservation = event.detail.reservation;
+                Ok(())
+            }
+            _ => self.step(Move::PublishCancelNotice(JOB)),
+        }
+    }
+
+    /// `DispatchRead` is placed at the revision that was read, when the job must have been dispatchable. Many may be
+    /// under way at once; the spec's flag stands for the one at hand.
+    fn enqueue(&mut self, event: &Event) -> Result<(), Why> {
+        let read = read_at(event);
+        let phase = read.map_or(Some(self.node.state[JOB].phase), |read| self.trace.phase_at(read));
+        if phase.is_some_and(|phase| phase != Phase::Queued) {
+            return Err(Why::Guard(event.action, Guard::DispatchSeen));
+        }
+        self.node.state[JOB].dispatch_seen = true;
+        self.node.inferred += 1;
+        self.step(Move::Enqueue(JOB))
+    }
+
+    fn end_reservation(&mut self, event: &Event, effort: Effort) -> Result<(), Why> {
+        if event.detail.reservation != self.node.reservation {
+            return Err(Why::Guard(event.action, Guard::ReservationHeld));
+        }
+        match event.action {
+            Action::FalseSuspicion => self.step(Move::FalseSuspicion(JOB))?,
+            Action::ReleaseReservation => {
+                if effort >= Effort::Gaps
+                    && let Some(holder) = self.node.state[JOB].reservation
+                {
+                    self.infer(Move::CrashWorker(holder))?;
+                }
+                self.step(Move::ReleaseReservation(JOB))?;
+            }
+            _ => self.hand_back(event)?,
+        }
+        self.node.reservation = None;
+        Ok(())
+    }
+
+    /// A worker also hands back what it will not claim: it drains, or the checkpoint changes again and again. To the
+    /// spec that permit was dropped.
+    fn hand_back(&mut self, event: &Event) -> Result<(), Why> {
+        let worker = self.trace.worker(event).unwrap_or(self.trace.nobody());
+        let worker = self.up(worker)?;
+        let step = Move::ClaimRefused(JOB, worker);
+        match step.spec_guard(&self.law(), &self.node.state) {
+            Err(Guard::ClaimImpossible) => self.suspect(),
+            _ => self.step(step),
+        }
+    }
+
+    /// The attempt of an event about a lease, whose holder must be the incarnation that the event names.
+    fn holder(&mut self, event: &Event, otherwise: Guard) -> Result<Attempt, Why> {
+        let of = self.attempt(event.action, self.trace.token(event))?;
+        let named = self.trace.worker(event);
+        let holder = self.node.state[of].attempt_worker.map(|worker| worker.0);
+        if named.is_some() && named != holder {
+            return Err(Why::Guard(event.action, otherwise));
+        }
+        Ok(of)
+    }
+
+    fn lease(&mut self, event: &Event, effort: Effort) -> Result<(), Why> {
+        match event.action {
+            Action::ActivateAttempt => {
+                if event.detail.reservation != self.node.reservation {
+                    return Err(Why::Guard(event.action, Guard::ReservationHeld));
+                }
+                let of = self.holder(event, Guard::ReservationHeld)?;
+                self.step(Move::ActivateAttempt(of))?;
+                self.node.reservation = None;
+                self.leased(of);
+                Ok(())
+            }
+            Action::RenewLease => {
+                let of = self.holder(event, Guard::LeaseLive)?;
+                self.age(of)?;
+                self.step(Move::RenewLease(of))
+            }
+            Action::ExpireLease => {
+                let of = self.holder(event, Guard::LeaseLive)?;
+                if self.was_early(of) {
+                    return Ok(());
+                }
+                self.age(of)?;
+                self.step(Move::ExpireLease(of))
+            }
+            Action::ReleaseLease => self.release(event, effort),
+            Action::ReportProgress => {
+                let of = self.holder(event, Guard::LeaseLive)?;
+                unless(self.step(Move::ReportProgress(of)), &[Guard::ProgressChanged])
+            }
+            Action::ReapObserve => {
+                let of = self.holder(event, Guard::Authority)?;
+                // Seen before, or of an attempt that has no authority any more: a look that nobody acts on.
+                unless(self.step(Move::ReapObserve(of)), &[Guard::NotLostSeen, Guard::Authority])
+            }
+            Action::RestoreLease => self.restore(event),
+            _ => Err(Why::Order("it is no action of the coordination store")),
+        }
+    }
+
+    fn leased(&mut self, of: Attempt) {
+        self.node.leased_in[usize::from(of.token) - 1] = self.node.epoch;
+    }
+
+    fn release(&mut self, event: &Event, effort: Effort) -> Result<(), Why> {
+        let of = self.holder(event, Guard::LeaseLive)?;
+        if self.was_early(of) {
+            return Ok(());
+        }
+        let by_holder = self.trace.is_worker(event.actor, self.node.state[of].attempt_worker);
+        if effort >= Effort::Gaps && by_holder && self.is(of, AttemptState::Executing) {
+            // The worker gives the attempt up, and its record ends before it says so.
+            self.expire_early(of)?;
+            self.infer(Move::CooperativeStop(of))?;
+            self.was_early(of);
+            return Ok(());
+        }
+        self.step(Move::ReleaseLease(of))
+    }
+
+    /// Only what had its lease in an older epoch gets it back.
+    fn restore(&mut self, event: &Event) -> Result<(), Why> {
+        let of = self.holder(event, Guard::LeaseLive)?;
+        let row = &self.node.state[of];
+        let leased_in = self.node.leased_in[usize::from(of.token) - 1];
+        if row.lease_state == LeaseState::Expired && leased_in >= event.epoch {
+            return Err(Why::Guard(event.action, Guard::LeaseEndedByAge));
+        }
+        self.step(Move::RestoreLease(of))?;
+        self.leased(of);
+        Ok(())
+    }
+
+    /// The claim and the activation of an attempt whose lease is restored later, gone with the store's process.
+    fn lease_unrecorded(&mut self, event: &Event) -> Result<(), Why> {
+        let of = self.attempt(event.action, self.trace.token(event))?;
+        if self.is(of, AttemptState::Unused) && self.node.state.next_attempt(JOB) == of {
+            self.claim_unrecorded(self.trace.worker(event).unwrap_or(self.trace.nobody()))?;
+            self.node.revision += 1;
+        }
+        self.activate_unrecorded(of)
+    }
+}
+
+/// A step that changes nothing when one of these guards is false.
+fn unless(step: Result<(), Why>, idle: &[Guard]) -> Result<(), Why> {
+    match step {
+        Err(Why::Guard(_, guard)) if idle.contains(&guard) => Ok(()),
+        other => other,
+    }
+}
