@@ -39,32 +39,46 @@ pub struct Blown {
     pub took: Duration,
 }
 
+/// Frozen workers and when each is thawed.
+#[derive(Default)]
+struct Frozen(Vec<(u32, Instant)>);
+
+impl Frozen {
+    fn thaw_due(&mut self, now: Instant) {
+        self.0.retain(|(pid, until)| {
+            if *until <= now {
+                thaw(*pid);
+            }
+            *until > now
+        });
+    }
+}
+
 impl Storm {
     /// Blows until all jobs have ended; every frozen worker is thawed then.
     ///
     /// # Errors
     /// When they do not end in time, or the owner does not answer.
     pub async fn blow(self, dev: &Dev, seed: &mut Seed, jobs: &[JobId]) -> anyhow::Result<Blown> {
-        let client = dev.client().await?;
-        let mut frozen: Vec<(u32, Instant)> = Vec::new();
-        let ended = self.until_ended(dev, &client, seed, jobs, &mut frozen).await;
-        frozen.into_iter().for_each(|(pid, _)| thaw(pid));
+        let mut frozen = Frozen::default();
+        let ended = self.until_ended(dev, seed, jobs, &mut frozen).await;
+        frozen.0.into_iter().for_each(|(pid, _)| thaw(pid));
         ended
     }
 
     async fn until_ended(
         self,
         dev: &Dev,
-        client: &Client,
         seed: &mut Seed,
         jobs: &[JobId],
-        frozen: &mut Vec<(u32, Instant)>,
+        frozen: &mut Frozen,
     ) -> anyhow::Result<Blown> {
+        let client = dev.client().await?;
         let began = Instant::now();
         let mut blown = Blown::default();
         let (mut next_fault, mut next_loss) = (began + self.every, began + self.lose_every);
         loop {
-            let unfinished = unfinished(client, jobs).await?;
+            let unfinished = unfinished(&client, jobs).await?;
             blown.took = began.elapsed();
             if unfinished == 0 {
                 return Ok(blown);
@@ -73,12 +87,7 @@ impl Storm {
                 bail!("{unfinished} of {} jobs have not ended after {:?}", jobs.len(), self.limit);
             }
             let now = Instant::now();
-            frozen.retain(|(pid, until)| {
-                if *until <= now {
-                    thaw(*pid);
-                }
-                *until > now
-            });
+            frozen.thaw_due(now);
             if next_fault <= now {
                 next_fault = now + self.every;
                 self.strike(dev, seed, frozen, &mut blown).await?;
@@ -97,18 +106,18 @@ impl Storm {
         self,
         dev: &Dev,
         seed: &mut Seed,
-        frozen: &mut Vec<(u32, Instant)>,
+        frozen: &mut Frozen,
         blown: &mut Blown,
     ) -> anyhow::Result<()> {
         let mut pids = dev.worker_pids().await?;
-        pids.retain(|pid| frozen.iter().all(|(one, _)| one != pid));
+        pids.retain(|pid| frozen.0.iter().all(|(one, _)| one != pid));
         let Some(pid) = seed.pick(&pids).copied() else { return Ok(()) };
         if seed.below(2) == 0 {
             kill(pid);
             blown.killed += 1;
         } else {
             freeze(pid);
-            frozen.push((pid, Instant::now() + self.frozen_for));
+            frozen.0.push((pid, Instant::now() + self.frozen_for));
             blown.frozen += 1;
         }
         Ok(())

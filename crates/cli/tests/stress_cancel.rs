@@ -1,6 +1,7 @@
 //! Cancels at random moments: never both cancelled and published.
 //!
 //! Small: 40 jobs; `REMORA_FULL=1`: 200.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::time::Duration;
 

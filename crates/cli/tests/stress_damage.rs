@@ -1,4 +1,5 @@
 //! Stored parts that are damaged between two attempts (a flipped byte, a cut, an emptied file, a missing one).
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
 //! Stopping politely: a drained worker's jobs go on elsewhere, and `dev` ends with everything it started.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
 //! A worker that is frozen longer than its lease.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

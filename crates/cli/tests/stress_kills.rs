@@ -1,4 +1,5 @@
 //! Jobs that kill, and processes that will not die.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::time::Duration;

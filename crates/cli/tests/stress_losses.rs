@@ -1,4 +1,5 @@
 //! Losses that cost nothing, and the loss of the owner itself.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::time::Duration;

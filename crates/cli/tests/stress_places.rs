@@ -1,4 +1,5 @@
 //! Places: never more than the limit, and never one that stays taken. Large results: whole or not at all.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! Programs as they are: late, talkative, ended by signals, missing, not executable.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
 //! `remora run` at a desk: verdicts, Ctrl-C once and twice, an owner that goes away, two at once.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

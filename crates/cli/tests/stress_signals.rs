@@ -1,4 +1,5 @@
 //! Signals at awkward moments: at a claim, twice, beside a cancel, beside a loss; and large trees.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::time::{Duration, Instant};
 

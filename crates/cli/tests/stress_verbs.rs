@@ -1,4 +1,5 @@
 //! Verbs around jobs: idempotency key, retry, pause, limits, due times; through the command line.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
 //! The example `count_worker` under a real owner: killed in the middle, it goes on from its checkpoint.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
