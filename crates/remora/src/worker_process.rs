@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use protocol::{EventSink, Incarnation, NoEvents};
-use runtime::Runtime;
+use runtime::{Runtime, Spawner};
 use rustix::process::{getppid, setsid};
 use target::file::FileTarget;
 use thiserror::Error;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime as Tokio};
 use tokio::signal::unix::{SignalKind, signal};
 use wire::client::{ClientOptions, ConnectError, CoordinationClient, DurableClient};
 use worker::warden::WardenCommand;
@@ -29,6 +29,8 @@ use crate::recording::FileEvents;
 
 /// The word that makes this binary a warden.
 pub const WARDEN_WORD: &str = "__remora-warden";
+/// Threads that handlers may have, at most; more slots than that are for handlers that mostly wait.
+const HANDLER_THREADS: usize = 64;
 /// How often an owned worker looks whether its owner is still there.
 const OWNER_LOOK: Duration = Duration::from_millis(200);
 
@@ -193,6 +195,7 @@ impl WorkerProcess {
             Builder::new_multi_thread().enable_all().build().map_err(system("start the async runtime"))?;
         let keeping =
             Builder::new_current_thread().enable_all().build().map_err(system("start the async runtime"))?;
+        let handling = self.handler_runtime()?;
         let limit_ms = Arc::new(AtomicU64::new(5_000));
         let options = self.options();
         let keeper_rooms = keeping.block_on(self.connect(&options.name, &limit_ms))?;
@@ -201,6 +204,9 @@ impl WorkerProcess {
         let worker = Worker::new(WorkerParts {
             programs: self.executor()?,
             handlers: self.handlers,
+            handler_spawner: handling
+                .as_ref()
+                .map(|runtime| Arc::new(runtime.handle().clone()) as Arc<dyn Spawner>),
             options,
             rooms,
             keeper_rooms,
@@ -235,8 +241,20 @@ impl WorkerProcess {
         if let Some(events) = events {
             events.finish();
         }
-        main.shutdown_background();
+        handling.into_iter().chain([main]).for_each(Tokio::shutdown_background);
         result
+    }
+
+    /// A runtime for handlers, with a thread for each slot as far as that is sensible: a handler that
+    /// computes without a pause takes nothing from its neighbours, from claims, or from programs' deadlines.
+    fn handler_runtime(&self) -> Result<Option<Tokio>, WorkerProcessError> {
+        if self.handlers.is_empty() {
+            return Ok(None);
+        }
+        let slots = usize::try_from(self.slots).unwrap_or(HANDLER_THREADS);
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(slots.clamp(1, HANDLER_THREADS)).thread_name("remora-handler").enable_all();
+        builder.build().map(Some).map_err(system("start the handlers' runtime"))
     }
 
     fn options(&self) -> WorkerOptions {

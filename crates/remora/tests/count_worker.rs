@@ -22,9 +22,9 @@ fn example() -> PathBuf {
 struct Killed(Child);
 
 impl Killed {
-    fn start(folder: &Path) -> Self {
+    fn start(folder: &Path, slots: &str) -> Self {
         let mut command = Command::new(example());
-        Self(command.arg(folder).stdin(Stdio::null()).spawn().unwrap())
+        Self(command.arg(folder).arg(slots).stdin(Stdio::null()).spawn().unwrap())
     }
 }
 
@@ -74,11 +74,11 @@ async fn a_killed_handler_goes_on_from_its_checkpoint_and_publishes_the_right_li
     let args = r#"{"steps": 20, "pause_ms": 50}"#.to_owned();
     let spec = JobSpec { kind: "count".to_owned(), args, ..JobSpec::default() };
     let job = client.submit(spec).await.unwrap().job;
-    let first = Killed::start(folder.root());
+    let first = Killed::start(folder.root(), "1");
     until(&client, job, |view| view.summary.progress.as_ref().is_some_and(|progress| progress.done >= 5))
         .await;
     drop(first);
-    let second = Killed::start(folder.root());
+    let second = Killed::start(folder.root(), "1");
     let view = until(&client, job, |view| view.summary.phase.is_terminal()).await;
     assert_eq!(view.summary.phase, Phase::Succeeded, "{view:?}");
     assert_eq!(view.attempts.len(), 2, "{view:?}");
@@ -89,5 +89,35 @@ async fn a_killed_handler_goes_on_from_its_checkpoint_and_publishes_the_right_li
     assert_eq!(fs::read_to_string(out).unwrap(), right);
     assert!(owner.durable().pool().await.is_ok());
     drop(second);
+    owner.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn handlers_that_give_their_threads_to_nobody_lose_no_lease_and_starve_no_neighbour() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = DataFolder::new(place.path().join("data"));
+    let owner = owner(&folder).await;
+    let client = Client::connect(folder.root(), "test").await.unwrap();
+    let count =
+        |args: &str| JobSpec { kind: "count".to_owned(), args: args.to_owned(), ..JobSpec::default() };
+    let busy_args = r#"{"steps": 1, "pause_ms": 0, "busy_ms": 5000}"#;
+    let mut busy = Vec::new();
+    for _ in 0..4 {
+        busy.push(client.submit(count(busy_args)).await.unwrap().job);
+    }
+    let worker = Killed::start(folder.root(), "6");
+    for job in &busy {
+        until(&client, *job, |view| view.summary.token.0 == 1).await;
+    }
+    let neighbour = client.submit(count(r#"{"steps": 5, "pause_ms": 10}"#)).await.unwrap().job;
+    let view = until(&client, neighbour, |view| view.summary.phase.is_terminal()).await;
+    assert_eq!(view.summary.phase, Phase::Succeeded, "{view:?}");
+    let first = client.durable().job(busy[0]).await.unwrap().unwrap();
+    assert_eq!(first.summary.phase, Phase::Running, "the neighbour waited for the busy ones");
+    for job in busy {
+        let view = until(&client, job, |view| view.summary.phase.is_terminal()).await;
+        assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
+    }
+    drop(worker);
     owner.shutdown().await;
 }

@@ -21,3 +21,11 @@ impl Spawner for TokioSpawner {
         tokio::spawn(task);
     }
 }
+
+/// Another of tokio's runtimes than the caller's: for work that may keep threads to itself.
+impl Spawner for tokio::runtime::Handle {
+    fn spawn(&self, task: BoxFuture<()>) {
+        // Its end is told by the task itself.
+        drop(Self::spawn(self, task));
+    }
+}

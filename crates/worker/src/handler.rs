@@ -128,7 +128,7 @@ impl Executors {
 /// it where it stands.
 async fn run_handler(handler: Arc<dyn Handler>, run: Arc<Run>) -> Ending {
     let mut stop = run.control.stop();
-    let spawner = Arc::clone(&run.control.session.runtime.spawner);
+    let spawner = Arc::clone(&run.control.session.handler_spawner);
     let (sender, mut ended) = tokio::sync::oneshot::channel();
     let mut lost = run.control.stop();
     let work = Arc::clone(&run);

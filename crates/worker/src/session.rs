@@ -8,7 +8,7 @@ use std::time::Duration;
 use coordination::{At, CoordinationRoom, Registration};
 use durable::DurableRoom;
 use protocol::{Action, Detail, EventSink, JobSpec, Window};
-use runtime::{Caller, Runtime, Sent};
+use runtime::{Caller, Runtime, Sent, Spawner};
 use target::Target;
 use thiserror::Error;
 use tokio::sync::{Notify, watch};
@@ -52,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) caller: Caller,
     pub(crate) events: Arc<dyn EventSink>,
     pub(crate) executors: Executors,
+    /// Where handlers run.
+    pub(crate) handler_spawner: Arc<dyn Spawner>,
     pub(crate) folder: WorkFolder,
     pub(crate) held: Held,
     /// The epoch adopted; 0 while none is known.
@@ -186,6 +188,9 @@ pub struct WorkerParts {
     pub programs: Option<Arc<dyn Executor>>,
     /// What runs jobs of other kinds.
     pub handlers: Vec<Arc<dyn Handler>>,
+    /// Where handlers run: on threads of their own in production, since one that computes without a pause
+    /// keeps its thread to itself. `None`: beside everything else.
+    pub handler_spawner: Option<Arc<dyn Spawner>>,
 }
 
 impl Worker {
@@ -205,6 +210,7 @@ impl Worker {
             caller: Caller::new(options.incarnation.into()),
             free: AtomicU32::new(options.slots),
             executors: Executors::new(parts.programs, parts.handlers),
+            handler_spawner: parts.handler_spawner.unwrap_or_else(|| Arc::clone(&parts.runtime.spawner)),
             options,
             rooms: parts.rooms,
             runtime: parts.runtime,
