@@ -17,7 +17,7 @@ const QUEUE: usize = 65_536;
 const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 const SEGMENTS: u64 = 4;
 
-/// Writes events to `<folder>/<name>-<n>.jsonl`; the newest four segments of 64 MiB are kept.
+/// Writes events to `<folder>/<name>-<n>.jsonl`; the newest 256 MiB are kept, in segments of 64 MiB.
 pub struct FileEvents {
     sender: Mutex<Option<SyncSender<Event>>>,
     dropped: Arc<AtomicU64>,
@@ -83,10 +83,18 @@ impl Segments {
         Ok(segments)
     }
 
+    /// Counts bytes, not files: a process that is started again and again leaves many small ones.
     fn forget_old(&self) {
-        if let Some(old) = self.number.checked_sub(SEGMENTS) {
-            // Gone already is as good.
-            let _ = fs::remove_file(path(&self.folder, &self.name, old));
+        let mut kept = SEGMENT_BYTES;
+        let mut numbers = numbers(&self.folder, &self.name);
+        numbers.sort_unstable_by(|one, other| other.cmp(one));
+        for old in numbers.into_iter().filter(|number| *number < self.number) {
+            let path = path(&self.folder, &self.name, old);
+            kept += fs::metadata(&path).map_or(0, |data| data.len());
+            if kept > SEGMENTS * SEGMENT_BYTES {
+                // Gone already is as good.
+                let _ = fs::remove_file(path);
+            }
         }
     }
 
@@ -107,12 +115,17 @@ fn path(folder: &Path, name: &str, number: u64) -> PathBuf {
     folder.join(format!("{name}-{number:06}.jsonl"))
 }
 
-fn next_number(folder: &Path, name: &str) -> u64 {
-    let numbers = fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
+/// The numbers of a writer's files.
+fn numbers(folder: &Path, name: &str) -> Vec<u64> {
+    let number = |entry: fs::DirEntry| {
         let file = entry.file_name().into_string().ok()?;
         file.strip_prefix(name)?.strip_prefix('-')?.strip_suffix(".jsonl")?.parse::<u64>().ok()
-    });
-    numbers.max().map_or(0, |last| last + 1)
+    };
+    fs::read_dir(folder).into_iter().flatten().flatten().filter_map(number).collect()
+}
+
+fn next_number(folder: &Path, name: &str) -> u64 {
+    numbers(folder, name).into_iter().max().map_or(0, |last| last + 1)
 }
 
 /// Writes what has come, and hands it to the system whenever nothing more waits: a killed process loses what it
@@ -158,13 +171,16 @@ mod tests {
     #[test]
     fn what_was_recorded_is_in_the_file_and_a_new_start_takes_a_new_one() {
         let folder = tempfile::tempdir().unwrap();
-        for _ in 0..2 {
+        for _ in 0..6 {
             let events = FileEvents::start(folder.path(), "owner").unwrap();
             (0..3).for_each(|order| events.record(event(order)));
             events.finish();
             events.record(event(9));
             assert_eq!(events.dropped(), 1);
         }
+        let mut kept = numbers(folder.path(), "owner");
+        kept.sort_unstable();
+        assert_eq!(kept, [0, 1, 2, 3, 4, 5]);
         let text = fs::read_to_string(path(folder.path(), "owner", 1)).unwrap();
         let orders: Vec<u64> =
             text.lines().map(|line| serde_json::from_str::<Event>(line).unwrap().order).collect();

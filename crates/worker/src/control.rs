@@ -56,6 +56,8 @@ pub(crate) struct Sealing {
     pub(crate) output: OutputStage,
     /// The spec's progress so far.
     progress: u64,
+    /// The attempt executes no more: nothing is sealed for a checkpoint from here on.
+    ended: bool,
     /// Parts that the last acknowledged checkpoint refers to and this attempt wrote.
     own_parts: std::collections::BTreeSet<String>,
     /// The attempt has ended and its folders go away: what is in them is no checkpoint any more.
@@ -100,6 +102,7 @@ impl AttemptControl {
             sealing: Mutex::new(Sealing {
                 output,
                 progress: identity.progress,
+                ended: false,
                 own_parts: Default::default(),
                 closed: false,
             }),
@@ -200,6 +203,12 @@ impl AttemptControl {
     /// while authority lasts a checkpoint of folders that are being removed would be accepted.
     pub(crate) async fn close(&self) {
         self.sealing.lock().await.closed = true;
+    }
+
+    /// Waits for a checkpoint under way, which a program that was killed had asked for, and takes no other: what is
+    /// written after an attempt's end would outlive the sweep of its stage.
+    pub(crate) async fn end_checkpoints(&self) {
+        self.sealing.lock().await.ended = true;
     }
 
     fn stage(&self) -> StageId {

@@ -26,6 +26,7 @@ impl Reported {
 /// Reports an ending and answers when the durable room has.
 #[doc(alias = "SendOutcome")]
 pub(crate) async fn report(control: &AttemptControl, ending: Ending) -> Reported {
+    control.end_checkpoints().await;
     if matches!(ending, Ending::Stopped(Stop::Cancel | Stop::LeaseLost)) {
         note(control, Action::CooperativeStop, Detail::default());
     }
