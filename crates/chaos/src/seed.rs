@@ -54,7 +54,19 @@ impl Seed {
     pub fn announce(test: &str) -> Self {
         let seed = number("REMORA_SEED").unwrap_or_else(|| RandomState::new().hash_one(test));
         eprintln!("{test}: REMORA_SEED={seed}");
+        Self::of(seed)
+    }
+
+    /// That seed.
+    #[must_use]
+    pub fn of(seed: u64) -> Self {
         Self { seed, rng: StdRng::seed_from_u64(seed) }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.seed
     }
 
     /// A number from 0 to below this one.

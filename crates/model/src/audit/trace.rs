@@ -207,9 +207,12 @@ fn begun_before(lists: &[Vec<Fact>], first_segment: u64) -> bool {
     if first_segment == 0 {
         return false;
     }
-    let first = lists[DURABLE].iter().find(|fact| raises(&fact.event)).map(|fact| fact.event.order);
-    let begins = lists[COORDINATION].first().is_none_or(|fact| fact.event.action == Action::Enqueue);
-    !begins || first.is_some_and(|order| order != 2)
+    let event = |list: usize| lists[list].first().map(|fact| &fact.event);
+    let late = event(DURABLE).is_some_and(|event| revision(event) - u64::from(raises(event)) > 1);
+    let amid = event(COORDINATION).is_some_and(|event| event.action != Action::Enqueue);
+    // A worker tells of an attempt, and nothing of its claim.
+    let unclaimed = event(DURABLE).is_none() && lists.len() > ACTORS;
+    late || amid || unclaimed
 }
 
 /// The last place in each list that an actor had reached by a number.

@@ -12,7 +12,8 @@ const ROWS: usize = 30;
 
 pub(super) fn table(report: &Report, gaps: Gaps, printer: &Printer) {
     let Some(failure) = report.failures.first() else {
-        printer.line(&format!("{}: every step is one of the spec's", counts(report)));
+        let which = if report.begun_before > 0 { "every step judged" } else { "every step" };
+        printer.line(&format!("{}: {which} is one of the spec's", counts(report)));
         remarks(report, gaps, printer);
         return;
     };

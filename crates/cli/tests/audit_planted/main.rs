@@ -1,0 +1,314 @@
+//! Broken rooms, each caught by the audit and named.
+//!
+//! A small run asks the real embedded rooms for what they must refuse, and they record the refusal. A planted fault
+//! turns that refusal into what a room without the guard would have recorded: the step was taken, and the job's
+//! later revisions are one higher. So the events are those of a real run but for the one that the fault changes.
+//! Three faults are not a room's, but those of who asks it (a result published too early), of a sweep, or of a
+//! number in an event; they are written into the trace as they would have come.
+
+mod stage;
+
+use model::audit::{Audit, Census, Head, Report, Source, Why};
+use protocol::{Action, Detail, Event, Guard, Judged, Mark, Outcome, Phase, Room, Token};
+use stage::{Held, LEASE_MS, Stage};
+
+/// Audits events as if they had been read from one file.
+fn audit(events: &[Event]) -> Report {
+    let source = Source::default();
+    let mut census = Census::default();
+    for event in events {
+        let Event { room, epoch, action, job, actor, sequence, .. } = *event;
+        census.count(&Head { room, epoch, action, job, actor, sequence }, source);
+    }
+    let mut audit = Audit::new(census);
+    events.iter().for_each(|event| audit.take(event.clone(), source));
+    audit.finish()
+}
+
+/// The last refusal of this action by this guard is taken instead, and the job stands in this phase afterwards.
+fn without(mut events: Vec<Event>, action: Action, guard: Guard, phase: Option<Phase>) -> Vec<Event> {
+    let refused = |event: &Event| event.action == action && event.outcome == Outcome::Refused(guard);
+    let place = events.iter().rposition(refused).expect("the real room refused it");
+    let job = events[place].job;
+    if events[place].room == Room::Durable {
+        for event in &mut events[place..] {
+            event.order += u64::from(event.room == Room::Durable && event.job == job);
+        }
+        events[place].detail.phase_after = phase;
+    }
+    events[place].outcome = Outcome::Taken;
+    let sequence = events[place].sequence;
+    events.retain(|event| !(event.action == Action::RejectOutcome && event.sequence == sequence));
+    events
+}
+
+/// A fault: how the trace came about, what fits nowhere, and why.
+struct Planted {
+    name: &'static str,
+    run: fn() -> Vec<Event>,
+    action: Action,
+    why: Why,
+}
+
+fn fault(name: &'static str, action: Action, guard: Guard, run: fn() -> Vec<Event>) -> Planted {
+    Planted { name, run, action, why: Why::Guard(action, guard) }
+}
+
+/// The first worker's attempt was lost, and the second one's executes.
+fn zombie() -> (Stage, Held, Held) {
+    let stage = Stage::new(10);
+    let job = stage.submit();
+    let old = stage.execute(&stage.first, job);
+    stage.lose_worker(&stage.first, &old);
+    let new = stage.execute(&stage.second, job);
+    (stage, old, new)
+}
+
+fn running() -> (Stage, Held) {
+    let stage = Stage::new(10);
+    let job = stage.submit();
+    let held = stage.execute(&stage.first, job);
+    (stage, held)
+}
+
+fn planted() -> Vec<Planted> {
+    let mut all = of_durable();
+    all.extend(of_coordination());
+    all.extend(of_others());
+    all
+}
+
+fn of_durable() -> Vec<Planted> {
+    vec![
+        fault("a compare-and-swap without the token", Action::AcceptSuccess, Guard::Authority, || {
+            let (stage, old, _) = zombie();
+            stage.succeed(&stage.first, &old);
+            without(stage.events(), Action::AcceptSuccess, Guard::Authority, Some(Phase::Succeeded))
+        }),
+        fault("a reaper that names the job only", Action::ReapLostAttempt, Guard::Authority, || {
+            let (stage, old, _) = zombie();
+            let observed = stage.observe(&stage.first, &old);
+            // Seen and reaped before; a second reaper comes late with the same judgement.
+            stage.reap(&Held { attempt: protocol::AttemptId(old.attempt.0 ^ 1), ..old }, observed);
+            without(stage.events(), Action::ReapLostAttempt, Guard::Authority, Some(Phase::RetryWait))
+        }),
+        fault("a zombie's checkpoint", Action::PersistCheckpoint, Guard::Authority, || {
+            let (stage, old, _) = zombie();
+            stage.checkpoint(&stage.first, &old, 1);
+            without(stage.events(), Action::PersistCheckpoint, Guard::Authority, Some(Phase::Running))
+        }),
+        fault("a cancel after the result was published", Action::RequestCancel, Guard::Cancellable, || {
+            let (stage, held) = running();
+            stage.succeed(&stage.first, &held);
+            stage.cancel(held.job);
+            without(stage.events(), Action::RequestCancel, Guard::Cancellable, Some(Phase::Cancelled))
+        }),
+        fault("a result published over a cancel", Action::AcceptSuccess, Guard::PhaseRunning, || {
+            let (stage, held) = running();
+            stage.cancel(held.job);
+            stage.succeed(&stage.first, &held);
+            without(stage.events(), Action::AcceptSuccess, Guard::PhaseRunning, Some(Phase::Succeeded))
+        }),
+        fault("a terminal job queued again", Action::ScheduleRetry, Guard::PhaseRetryWait, || {
+            let (stage, held) = running();
+            stage.succeed(&stage.first, &held);
+            stage.schedule(held.job);
+            without(stage.events(), Action::ScheduleRetry, Guard::PhaseRetryWait, Some(Phase::Queued))
+        }),
+        fault("a token given twice", Action::AuthorizeAttempt, Guard::AttemptUnused, || {
+            let (stage, _, new) = zombie();
+            let mut events = stage.events();
+            let second = events.iter_mut().filter(|event| event.attempt == Some(new.attempt));
+            second.filter(|event| event.token.is_some()).for_each(|event| event.token = Some(Token(1)));
+            events
+        }),
+    ]
+}
+
+fn of_coordination() -> Vec<Planted> {
+    vec![
+        fault("a lease kept by the worker's name", Action::RenewLease, Guard::LeaseLive, || {
+            let (stage, held) = running();
+            stage.wait(LEASE_MS / 3);
+            stage.renew(&stage.second, &held);
+            without(stage.events(), Action::RenewLease, Guard::LeaseLive, None)
+        }),
+        fault("a lease released twice", Action::ReleaseLease, Guard::LeaseLive, || {
+            let (stage, held) = running();
+            stage.succeed(&stage.first, &held);
+            stage.release(&stage.first, &held);
+            stage.release(&stage.first, &held);
+            without(stage.events(), Action::ReleaseLease, Guard::LeaseLive, None)
+        }),
+        fault("a running job enqueued", Action::Enqueue, Guard::DispatchSeen, || {
+            let (stage, held) = running();
+            stage.enqueue(held.job, None);
+            without(stage.events(), Action::Enqueue, Guard::LeaseNotLive, None)
+        }),
+        fault(
+            "an activation with somebody else's permit",
+            Action::ActivateAttempt,
+            Guard::ReservationHeld,
+            || {
+                let stage = Stage::new(10);
+                let job = stage.submit();
+                stage.enqueue(job, None);
+                let lost = stage.reserve(&stage.first).unwrap();
+                stage.lose();
+                stage.enqueue(job, None);
+                stage.reserve(&stage.second).unwrap();
+                let held = stage.claim(&stage.first, job, lost).unwrap();
+                stage.activate(&stage.first, &held);
+                without(stage.events(), Action::ActivateAttempt, Guard::ReservationHeld, None)
+            },
+        ),
+        fault("a lease restored that had ended by age", Action::RestoreLease, Guard::LeaseEndedByAge, || {
+            let (stage, held) = running();
+            stage.lose();
+            stage.restore(&stage.first, &held);
+            stage.expire();
+            stage.restore(&stage.first, &held);
+            without(stage.events(), Action::RestoreLease, Guard::GraceOver, None)
+        }),
+        Planted {
+            name: "more places than there are",
+            action: Action::Reserve,
+            why: Why::Broken("PermitSafety"),
+            run: || {
+                let stage = Stage::new(2);
+                let jobs = [stage.submit(), stage.submit()];
+                for job in jobs {
+                    stage.execute(&stage.first, job);
+                }
+                let mut events = stage.events();
+                events.iter_mut().for_each(|event| event.detail.limit = event.detail.limit.map(|_| 1));
+                events
+            },
+        },
+        Planted {
+            name: "a place given back twice",
+            action: Action::ReleaseLease,
+            why: Why::Effect {
+                what: "places in use",
+                recorded: "0".to_owned(),
+                replayed: "at least 1".to_owned(),
+            },
+            run: || {
+                let stage = Stage::new(2);
+                let jobs = [stage.submit(), stage.submit()];
+                let [held, _] = jobs.map(|job| stage.execute(&stage.first, job));
+                stage.succeed(&stage.first, &held);
+                stage.release(&stage.first, &held);
+                let mut events = stage.events();
+                let last = events.last_mut().unwrap();
+                last.detail.in_use = last.detail.in_use.map(|in_use| in_use - 1);
+                events
+            },
+        },
+    ]
+}
+
+fn of_others() -> Vec<Planted> {
+    vec![
+        fault("the stage of a living attempt swept", Action::CleanupStage, Guard::AuthorityLost, || {
+            let (stage, held) = running();
+            stage.checkpoint(&stage.first, &held, 1);
+            let mut events = stage.events();
+            let checkpoint = events.last().unwrap().clone();
+            events.push(Event {
+                room: Room::Target,
+                action: Action::CleanupStage,
+                detail: Detail::default(),
+                judged: vec![Judged::durable(Mark { epoch: 0, order: checkpoint.order })],
+                actor: protocol::ActorId(99),
+                sequence: 1_000,
+                sent_after: 0,
+                ..checkpoint
+            });
+            stage.checkpoint(&stage.first, &held, 2);
+            events.extend(stage.events().split_off(events.len() - 1));
+            events
+        }),
+        fault(
+            "a result published before it was written",
+            Action::AcceptSuccess,
+            Guard::OutcomePending,
+            || {
+                let (stage, held) = running();
+                stage.checkpoint(&stage.first, &held, 1);
+                stage.publish(&stage.first, &held);
+                stage.advance(&stage.first, &held, None);
+                stage.events()
+            },
+        ),
+    ]
+}
+
+#[test]
+fn every_planted_fault_is_caught_and_its_action_named() {
+    let all = planted();
+    assert!(all.len() >= 10);
+    for Planted { name, run, action, why } in all {
+        let report = audit(&run());
+        let found =
+            report.failures.iter().any(|failure| failure.event.action == action && failure.why == why);
+        assert!(found, "{name}: {:?}", report.failures);
+    }
+}
+
+#[test]
+fn the_same_runs_without_a_fault_are_explained() {
+    let stage = Stage::new(10);
+    let job = stage.submit();
+    let old = stage.execute(&stage.first, job);
+    stage.wait(LEASE_MS / 3);
+    stage.renew(&stage.first, &old);
+    stage.checkpoint(&stage.first, &old, 1);
+    stage.lose_worker(&stage.first, &old);
+    let new = stage.execute(&stage.second, job);
+    stage.checkpoint(&stage.first, &old, 2);
+    stage.stop(&stage.first, &old);
+    stage.lose();
+    stage.restore(&stage.second, &new);
+    stage.checkpoint(&stage.second, &new, 2);
+    stage.succeed(&stage.second, &new);
+    stage.release(&stage.second, &new);
+    stage.cancel(job);
+
+    let cancelled = stage.submit();
+    let held = stage.execute(&stage.first, cancelled);
+    stage.cancel(cancelled);
+    stage.notice(&held);
+    stage.stop(&stage.first, &held);
+    stage.finalize(&stage.first, &held);
+    stage.release(&stage.first, &held);
+
+    let failing = stage.submit();
+    let held = stage.execute(&stage.first, failing);
+    stage.enqueue(failing, None);
+    stage.fail(&stage.first, &held);
+    stage.release(&stage.first, &held);
+
+    let report = audit(&stage.events());
+    assert_eq!(report.failures, []);
+    assert_eq!((report.jobs, report.attempts, report.losses), (3, 4, 1));
+}
+
+#[test]
+fn a_refused_claim_and_its_hand_back_are_explained() {
+    let stage = Stage::new(10);
+    let job = stage.submit();
+    stage.enqueue(job, None);
+    let lost = stage.reserve(&stage.first).unwrap();
+    stage.lose();
+    stage.enqueue(job, None);
+    let kept = stage.reserve(&stage.second).unwrap();
+    let held = stage.claim(&stage.second, job, kept).unwrap();
+    assert!(stage.claim(&stage.first, job, lost).is_none());
+    stage.hand_back(&stage.first, job, lost.0);
+    stage.activate(&stage.second, &held);
+    stage.succeed(&stage.second, &held);
+    let report = audit(&stage.events());
+    assert_eq!(report.failures, []);
+    assert_eq!((report.jobs, report.attempts), (1, 1));
+}
