@@ -1,7 +1,6 @@
 //! The owner itself dies, again and again.
 //!
 //! Small: 12 jobs and 4 deaths; `REMORA_FULL=1`: 60 jobs and 20 deaths.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

@@ -81,9 +81,9 @@ async fn large_results_are_published_whole_whenever_their_worker_is_killed() {
     let lease = Duration::from_millis(1_500);
     let dev = Dev::start(REMORA, DevOptions { workers: 2, lease, ..DevOptions::default() }).unwrap();
     let text = "for n in 1 2 3 4 5; do head -c 4000000 /dev/zero | tr '\\0' $n > $REMORA_OUTPUT/$n; done";
-    let jobs = dev.submit((0..scale.jobs).map(|_| shell(text))).await.unwrap();
     let mut lost = 0;
-    for job in jobs {
+    for _ in 0..scale.jobs {
+        let job = dev.submit([shell(text)]).await.unwrap()[0];
         let mut kills = 0;
         let began = Instant::now();
         let view = loop {
@@ -99,7 +99,7 @@ async fn large_results_are_published_whole_whenever_their_worker_is_killed() {
             let workers = dev.workers().await.unwrap();
             let executing = workers.into_iter().find(|one| one.jobs.iter().any(|(held, _)| *held == job));
             if let Some(worker) = executing.filter(|_| kills < 2) {
-                tokio::time::sleep(Duration::from_millis(seed.below(400))).await;
+                tokio::time::sleep(Duration::from_millis(seed.below(500))).await;
                 kill(worker.pid);
                 kills += 1;
             }
