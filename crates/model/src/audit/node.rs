@@ -9,7 +9,7 @@ use protocol::machine::{
 use protocol::{Action, Guard, ReservationId};
 
 use super::failure::Why;
-use super::trace::{JOB, Trace};
+use super::trace::{ACTORS, JOB, Trace};
 
 /// See the module.
 #[derive(Clone)]
@@ -32,8 +32,8 @@ pub(super) struct Node {
     pub(super) early: Vec<u16>,
     /// Attempt by attempt, the epoch of its last lease.
     pub(super) leased_in: Vec<u64>,
-    /// The file of the last event of the stores.
-    pub(super) segment: u64,
+    /// The file of each store's last event.
+    pub(super) segments: [u64; ACTORS],
     /// Steps that no event tells of.
     pub(super) inferred: u64,
 }
@@ -51,7 +51,7 @@ impl Node {
             reservation: None,
             early: Vec::new(),
             leased_in: vec![0; usize::from(trace.rows)],
-            segment: trace.first_segment,
+            segments: [trace.first_segment; ACTORS],
             inferred: 0,
         }
     }
@@ -62,7 +62,7 @@ impl Node {
             let mut hasher = DefaultHasher::new();
             salt.hash(&mut hasher);
             (&self.at, &self.state, self.revision, self.max_attempts, self.epoch).hash(&mut hasher);
-            (self.lost, self.reservation, &self.early, &self.leased_in, self.segment).hash(&mut hasher);
+            (self.lost, self.reservation, &self.early, &self.leased_in, self.segments).hash(&mut hasher);
             u128::from(hasher.finish())
         };
         half(1) << 64 | half(2)

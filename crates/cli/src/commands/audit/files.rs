@@ -1,11 +1,13 @@
 //! Reads recorded events, file by file.
 //!
 //! Promises: a writer's files in their order, those of workers before those of owners; a last line that its writer
-//! did not finish is counted and left out; any other line that is no event is an error with its place.
+//! did not finish is counted and left out; any other line that is no event is an error with its place. A trace that
+//! is still being written is read as far as it went when its files were found, the owners' looked at last: so
+//! what is missing at the end is what a killed worker's record would lack, too.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -17,8 +19,14 @@ const BUFFER: usize = 256 * 1024;
 
 /// The files of a trace.
 pub(crate) struct Files {
-    files: Vec<(PathBuf, Source)>,
+    files: Vec<Found>,
     rotated: u64,
+}
+
+struct Found {
+    path: PathBuf,
+    source: Source,
+    bytes: u64,
 }
 
 impl Files {
@@ -41,7 +49,10 @@ impl Files {
         for ((_, pool, _), mut segments) in writers {
             segments.sort_unstable();
             rotated += u64::from(segments.first().is_some_and(|(number, _)| *number > 0));
-            files.extend(segments.into_iter().map(|(segment, path)| (path, Source { pool, segment })));
+            for (segment, path) in segments {
+                let bytes = fs::metadata(&path).with_context(|| format!("look at {}", path.display()))?.len();
+                files.push(Found { path, source: Source { pool, segment }, bytes });
+            }
         }
         Ok(Self { files, rotated })
     }
@@ -54,8 +65,8 @@ impl Files {
     /// Hands out every line; answers how many last lines had been cut.
     pub(crate) fn each<T: DeserializeOwned>(&self, mut take: impl FnMut(T, Source)) -> anyhow::Result<u64> {
         let mut cut = 0;
-        for (path, source) in &self.files {
-            cut += u64::from(read(path, |event| take(event, *source))?);
+        for found in &self.files {
+            cut += u64::from(read(found, |event| take(event, found.source))?);
         }
         Ok(cut)
     }
@@ -69,9 +80,10 @@ fn name_and_number(path: &Path) -> Option<(String, u64)> {
 }
 
 /// Whether the last line had been cut.
-fn read<T: DeserializeOwned>(path: &Path, mut take: impl FnMut(T)) -> anyhow::Result<bool> {
+fn read<T: DeserializeOwned>(found: &Found, mut take: impl FnMut(T)) -> anyhow::Result<bool> {
+    let path = &found.path;
     let file = File::open(path).with_context(|| format!("open {}", path.display()))?;
-    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let mut reader = BufReader::with_capacity(BUFFER, file.take(found.bytes));
     let mut line = Vec::with_capacity(1024);
     for number in 1.. {
         line.clear();

@@ -5,7 +5,7 @@ use protocol::{Action, Event, Guard, Phase};
 
 use super::super::failure::Why;
 use super::super::node::Trial;
-use super::super::trace::{Fact, JOB, read_at};
+use super::super::trace::{COORDINATION, Fact, JOB, read_at};
 use super::Effort;
 
 impl Trial<'_> {
@@ -14,7 +14,7 @@ impl Trial<'_> {
         if event.epoch < self.node.epoch || self.node.lost && event.epoch == self.node.epoch {
             return Err(Why::Order("it is of an epoch that has ended"));
         }
-        let may_lack = self.may_lack(fact, effort);
+        let may_lack = self.may_lack(COORDINATION, fact, effort);
         if event.epoch > self.node.epoch && self.node.epoch > 0 && !self.node.lost {
             if may_lack && event.action == Action::RestoreLease {
                 self.lease_unrecorded(event)?;
@@ -34,7 +34,7 @@ impl Trial<'_> {
             }
             _ => self.lease(event, effort)?,
         }
-        self.node.segment = self.node.segment.max(fact.segment);
+        self.node.segments[COORDINATION] = fact.segment;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use protocol::{Action, Event, Guard, Outcome, Phase};
 
 use super::super::failure::Why;
 use super::super::node::Trial;
-use super::super::trace::{Fact, JOB, raises, revision};
+use super::super::trace::{DURABLE, Fact, JOB, raises, revision};
 use super::Effort;
 
 impl Trial<'_> {
@@ -17,7 +17,7 @@ impl Trial<'_> {
             0 => {}
             // A job that was set aside and is offered again changes its revision and nothing of the spec's.
             1 if self.node.state[JOB].phase == Phase::Queued => self.node.revision += 1,
-            missing if self.may_lack(fact, effort) => self.fill(event, missing)?,
+            missing if self.may_lack(DURABLE, fact, effort) => self.fill(event, missing)?,
             _ => return Err(Why::Order("a revision of the job has no event")),
         }
         match event.outcome {
@@ -27,7 +27,7 @@ impl Trial<'_> {
         if raises(event) {
             self.node.revision = event.order;
         }
-        self.node.segment = self.node.segment.max(fact.segment);
+        self.node.segments[DURABLE] = fact.segment;
         self.compare_phase(event)
     }
 
@@ -45,7 +45,7 @@ impl Trial<'_> {
 
     fn durable_step(&mut self, event: &Event, effort: Effort, fact: &Fact) -> Result<(), Why> {
         match event.action {
-            Action::AuthorizeAttempt => self.authorize(event, self.may_lack(fact, effort)),
+            Action::AuthorizeAttempt => self.authorize(event, self.may_lack(DURABLE, fact, effort)),
             Action::PersistCheckpoint => self.persist(event),
             Action::AcceptSuccess => {
                 let of = self.attempt(event.action, self.trace.token(event))?;
@@ -62,7 +62,7 @@ impl Trial<'_> {
             Action::ReapLostAttempt => {
                 let of = self.attempt(event.action, self.trace.token(event))?;
                 let unseen = !self.node.state[of].lost_seen;
-                if unseen && (event.judged.is_empty() || self.may_lack(fact, effort)) {
+                if unseen && (event.judged.is_empty() || self.may_lack(DURABLE, fact, effort)) {
                     self.infer(Move::ReapObserve(of))?;
                 }
                 self.step(Move::ReapLostAttempt(of))
