@@ -9,6 +9,8 @@
 pub mod conformance;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(feature = "oracle")]
+pub mod oracle;
 pub mod port;
 
 pub use port::*;

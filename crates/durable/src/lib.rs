@@ -7,6 +7,8 @@
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "oracle")]
+pub mod oracle;
 pub mod port;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -1,73 +1,11 @@
 //! The suite over SQLite.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+mod stores;
 
-use async_trait::async_trait;
-use protocol::{Event, EventSink, JobId, Timestamp};
-use remora_durable::DurableRoom;
-use remora_durable::conformance::{CASES, Fixture};
-use remora_durable::sqlite::{Options, SqliteRoom};
-use tempfile::TempDir;
+use remora_durable::conformance::CASES;
 
-#[derive(Default)]
-struct Trace(Mutex<Vec<Event>>);
-
-impl EventSink for Trace {
-    fn record(&self, event: Event) {
-        self.0.lock().unwrap().push(event);
-    }
-}
-
-struct Sqlite {
-    room: Arc<SqliteRoom>,
-    path: PathBuf,
-    clock: Arc<AtomicI64>,
-    trace: Arc<Trace>,
-    _folder: TempDir,
-}
-
-#[async_trait]
-impl Fixture for Sqlite {
-    fn room(&self) -> Arc<dyn DurableRoom> {
-        Arc::clone(&self.room) as Arc<dyn DurableRoom>
-    }
-
-    fn advance(&self, ms: u64) {
-        self.clock.fetch_add(i64::try_from(ms).unwrap(), Ordering::Relaxed);
-    }
-
-    fn events(&self) -> Option<Vec<Event>> {
-        Some(self.trace.0.lock().unwrap().clone())
-    }
-
-    async fn damage(&self, job: JobId) {
-        let connection = rusqlite::Connection::open(&self.path).unwrap();
-        let damaged = connection
-            .execute("UPDATE job_spec SET spec = '{\"kind\":' WHERE job = ?1", [job.to_bytes()])
-            .unwrap();
-        assert_eq!(damaged, 1);
-    }
-}
-
-fn fixture() -> Arc<dyn Fixture> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("remora.db");
-    let clock = Arc::new(AtomicI64::new(1_790_000_000_000));
-    let trace = Arc::new(Trace::default());
-    let read = Arc::clone(&clock);
-    let options = Options {
-        sink: Arc::clone(&trace) as Arc<dyn EventSink>,
-        time: Arc::new(move || Timestamp(read.load(Ordering::Relaxed))),
-        ..Options::default()
-    };
-    let room = Arc::new(SqliteRoom::open(&path, options).unwrap());
-    Arc::new(Sqlite { room, path, clock, trace, _folder: folder })
-}
-
-remora_durable::durable_conformance!(crate::fixture());
+remora_durable::durable_conformance!(crate::stores::sqlite());
 
 #[test]
 fn every_case_in_the_suites_is_listed() {
@@ -84,5 +22,5 @@ fn every_case_in_the_suites_is_listed() {
         assert_eq!(written, listed, "{suite}");
     }
     let files = std::fs::read_dir(folder).unwrap().count();
-    assert_eq!(files, CASES.len() + 3, "suites, and beside them: cases, mod, world");
+    assert_eq!(files, CASES.len() + 4, "suites, and beside them: cases, mod, walk, world");
 }

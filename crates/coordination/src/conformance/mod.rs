@@ -1,7 +1,8 @@
 //! One suite for every adapter of this room: the same requests must get the same answers, refusals included.
 //!
 //! An adapter gives a [`Fixture`] and writes `coordination::conformance!(fresh);` in a test file, where
-//! `fresh` is an async function that makes one; each case becomes a test of its own.
+//! `fresh` is an async function that makes one; each case becomes a test of its own. Random walks beside the law are
+//! in `walk`.
 //! Promises: a case uses the port only, and moves time and loses the state through the fixture. Does not
 //! look at events: who records them differs between adapters.
 //! The spec speaks of each action under its own name, which is the name of a module here.
@@ -23,10 +24,10 @@ pub mod report_progress;
 pub mod reserve;
 pub mod restore_lease;
 pub mod wakes;
+#[cfg(feature = "walks")]
 pub mod walk;
 
 mod cases;
-mod model;
 mod pool;
 mod requests;
 

@@ -1,8 +1,8 @@
 //! The conformance suite: one file per action, the same questions to every adapter of the room.
 //!
 //! Promises that two adapters that pass give the same answers: every guard refused by name, every repeat, every
-//! effect, every order, and on random walks the same steps as the law. Does not know how an adapter keeps things:
-//! it brings a [`Fixture`], and `durable_conformance!` makes each case a test of its own.
+//! effect, every order, and on random walks (`walk`) the same steps as the law. Does not know how an adapter keeps
+//! things: it brings a [`Fixture`], and `durable_conformance!` makes each case a test of its own.
 //! The spec speaks of what is asked here as the durable actions of `Next`.
 
 #![expect(clippy::unwrap_used, reason = "these are tests; where they live lets every adapter run them")]
@@ -26,6 +26,7 @@ pub mod retry;
 pub mod schedule_retry;
 pub mod stages_swept;
 pub mod submit;
+#[cfg(feature = "walks")]
 pub mod walk;
 pub mod world;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use coordination::conformance::Fixture;
+use coordination::conformance::walk::{Adapter, beside_the_law};
 use coordination::memory::{MemoryRoom, Options};
 use coordination::{CoordinationReads, CoordinationRoom};
 
@@ -51,3 +52,17 @@ impl Fixture for Wired {
 }
 
 coordination::conformance!(fresh);
+
+struct Walking;
+
+#[async_trait]
+impl Adapter for Walking {
+    async fn fresh() -> Box<dyn Fixture> {
+        Box::new(fresh().await)
+    }
+}
+
+#[test]
+fn the_room_answers_every_step_of_a_walk_through_the_wire_as_the_law_does() {
+    beside_the_law::<Walking>(4);
+}

@@ -254,9 +254,4 @@ cases! {
         a_refused_outcome_is_recorded_twice_as_refused_and_as_rejected
         a_repeat_is_recorded_once
     }
-    walk {
-        a_walk_of_the_room_is_a_walk_of_the_law
-        another_walk_of_the_room_is_a_walk_of_the_law
-        a_third_walk_of_the_room_is_a_walk_of_the_law
-    }
 }
