@@ -3,6 +3,10 @@
 //!
 //! Three seeds; `REMORA_AUDIT_SEEDS` changes the number (50 for the full size), `REMORA_SEED` the first of them.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "these are tests")]
+
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chaos::{Dev, DevOptions, Seed, count, freeze, kill, shell, thaw};
@@ -97,7 +101,7 @@ async fn run(seed: Seed) -> Option<String> {
     let said = weather.dev.command(&["audit", "--output", "json"]).unwrap();
     if said.code != 0 {
         let kept = std::env::temp_dir().join(format!("remora-audit-{}", name.replace('=', "-")));
-        let _ = std::fs::remove_dir_all(&kept);
+        let _ = fs::remove_dir_all(&kept);
         copy(&weather.dev.data().events(), &kept);
         let table = weather.dev.command(&["audit"]).unwrap();
         return Some(format!("{name}: kept in {}\n{}{}", kept.display(), table.out, table.err));
@@ -109,11 +113,11 @@ async fn run(seed: Seed) -> Option<String> {
     None
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
-        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
     }
 }
 

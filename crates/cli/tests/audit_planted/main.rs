@@ -6,6 +6,8 @@
 //! Three faults are not a room's, but those of who asks it (a result published too early), of a sweep, or of a
 //! number in an event; they are written into the trace as they would have come.
 
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
 mod stage;
 
 use model::audit::{Audit, Census, Head, Report, Source, Why};
@@ -74,6 +76,7 @@ fn running() -> (Stage, Held) {
 fn planted() -> Vec<Planted> {
     let mut all = of_durable();
     all.extend(of_coordination());
+    all.extend(of_places());
     all.extend(of_others());
     all
 }
@@ -170,6 +173,11 @@ fn of_coordination() -> Vec<Planted> {
             stage.restore(&stage.first, &held);
             without(stage.events(), Action::RestoreLease, Guard::GraceOver, None)
         }),
+    ]
+}
+
+fn of_places() -> Vec<Planted> {
+    vec![
         Planted {
             name: "more places than there are",
             action: Action::Reserve,
@@ -232,7 +240,7 @@ fn of_others() -> Vec<Planted> {
         fault(
             "a result published before it was written",
             Action::AcceptSuccess,
-            Guard::OutcomePending,
+            Guard::StageComplete,
             || {
                 let (stage, held) = running();
                 stage.checkpoint(&stage.first, &held, 1);
@@ -252,7 +260,8 @@ fn every_planted_fault_is_caught_and_its_action_named() {
         let report = audit(&run());
         let found =
             report.failures.iter().any(|failure| failure.event.action == action && failure.why == why);
-        assert!(found, "{name}: {:?}", report.failures);
+        let said: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
+        assert!(found, "{name}: {said:?}");
     }
 }
 
@@ -311,4 +320,14 @@ fn a_refused_claim_and_its_hand_back_are_explained() {
     let report = audit(&stage.events());
     assert_eq!(report.failures, []);
     assert_eq!((report.jobs, report.attempts), (1, 1));
+}
+
+#[test]
+fn an_activation_whose_answer_was_lost_is_explained() {
+    let stage = Stage::new(10);
+    let job = stage.submit();
+    let frozen = stage.execute(&stage.first, job);
+    stage.lose_worker(&stage.first, &frozen);
+    stage.record(&stage.first, Action::ActivateRefused, Some(&frozen), Detail::default());
+    assert_eq!(audit(&stage.events()).failures, []);
 }

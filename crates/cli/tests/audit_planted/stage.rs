@@ -250,7 +250,12 @@ impl Stage {
         answer.step.taken().map(|_| (reservation, answer.mark))
     }
 
-    pub(crate) fn claim(&self, worker: &Worker, job: JobId, reservation: (ReservationId, Mark)) -> Option<Held> {
+    pub(crate) fn claim(
+        &self,
+        worker: &Worker,
+        job: JobId,
+        reservation: (ReservationId, Mark),
+    ) -> Option<Held> {
         let revision = self.now(self.durable.checkpoint(job)).unwrap().map_or(0, |found| found.revision);
         let attempt = self.ids.new_attempt_id();
         let sent = worker.caller.send();

@@ -40,20 +40,24 @@ pub(super) fn table(report: &Report, gaps: Gaps, printer: &Printer) {
 }
 
 fn counts(report: &Report) -> String {
-    let Report { events, jobs, attempts, losses, .. } = report;
-    let losses = if *losses == 1 { "1 loss".to_owned() } else { format!("{losses} losses") };
-    format!("{events} events, {jobs} jobs, {attempts} attempts, {losses}")
+    let counted = [
+        (report.events, "event", "events"),
+        (report.jobs, "job", "jobs"),
+        (report.attempts, "attempt", "attempts"),
+        (report.losses, "loss", "losses"),
+    ];
+    counted.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).join(", ")
 }
 
 fn remarks(report: &Report, gaps: Gaps, printer: &Printer) {
     let said = [
-        (gaps.cut_lines, "last lines were cut off with their writers"),
-        (gaps.rotated, "writers' first files are gone"),
-        (report.begun_before, "jobs began before the trace and were not judged"),
-        (report.unplaced, "events of workers have no counterpart in the stores' trace yet"),
+        (gaps.cut_lines, "last lines cut off with their writers"),
+        (gaps.rotated, "writers whose first files are gone"),
+        (report.begun_before, "jobs not judged, begun before the trace"),
+        (report.unplaced, "events of workers beyond the stores' trace"),
     ];
     for (count, text) in said.into_iter().filter(|(count, _)| *count > 0) {
-        printer.remark(&format!("{count} {text}"));
+        printer.remark(&format!("{text}: {count}"));
     }
 }
 

@@ -32,6 +32,13 @@ impl Trial<'_> {
                 }
                 self.step(Move::CooperativeStop(of))
             }
+            // It was activated, the answer was lost, and asked again the store refused: the lease had ended.
+            Action::ActivateRefused if self.is(of, AttemptState::Executing) => {
+                if effort == Effort::Gaps {
+                    self.lose_if_it_was()?;
+                }
+                self.step(Move::CooperativeStop(of))
+            }
             Action::ActivateRefused => {
                 match effort {
                     Effort::Plain => {}
