@@ -1,7 +1,8 @@
 //! Events to files: one JSON object a line, in segments of which the newest are kept.
 //!
-//! Promises: recording never waits and never fails the recorder; what cannot be taken is counted, and the
-//! count is written when there is room again. Protocol §6 says what an event carries.
+//! Promises: recording never waits and never fails the recorder; what cannot be taken is counted.
+//! Does not write that count down: a trace with such a hole is not told from a wrong one. Protocol §6 says what
+//! an event carries.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
