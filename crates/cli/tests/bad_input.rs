@@ -1,5 +1,6 @@
 //! Bad input and bad places: a clear message that names field, value and limit, a non-zero exit, nothing
 //! stored, no panic.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
 use std::io::Write;
