@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use durable::{DurableReads};
+use durable::DurableReads;
 use protocol::{JobId, JobSpec, Phase};
 use remora::{Client, DataFolder};
 use server::{Owner, OwnerOptions, SupervisorOptions};
