@@ -22,7 +22,7 @@ pub(super) enum Effort {
     Plain,
     /// Steps that killed processes took with them; a loss.
     Gaps,
-    /// A worker that let its lease end before the store did.
+    /// A worker that let its lease end before the store did; of a gap, what is not the likeliest.
     Early,
 }
 

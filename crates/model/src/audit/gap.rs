@@ -6,6 +6,7 @@
 use protocol::machine::{Attempt, AttemptState, Move, Wants};
 use protocol::{Action, Event, Phase};
 
+use super::actions::Effort;
 use super::failure::Why;
 use super::node::Trial;
 use super::trace::JOB;
@@ -41,26 +42,37 @@ const LIKELY: [Missing; 9] = [
     Missing::Invalid,
 ];
 
+/// The steps to try, and how many ways are left to try.
+struct Ways {
+    likely: [Missing; 9],
+    left: u32,
+}
+
 impl Trial<'_> {
     /// Puts so many steps before the event.
-    pub(super) fn fill(&mut self, event: &Event, missing: u64) -> Result<(), Why> {
+    pub(super) fn fill(&mut self, event: &Event, missing: u64, effort: Effort) -> Result<(), Why> {
         let gone = Why::Order("a revision of the job has no event");
         if missing > LONGEST {
             return Err(gone);
         }
-        let mut ways = WAYS;
+        let mut likely = LIKELY;
+        if effort == Effort::Early {
+            // Not what was likeliest, then.
+            likely.reverse();
+        }
+        let mut ways = Ways { likely, left: WAYS };
         if self.fill_from(event, missing, &mut ways) { Ok(()) } else { Err(gone) }
     }
 
-    fn fill_from(&mut self, event: &Event, missing: u64, ways: &mut u32) -> bool {
+    fn fill_from(&mut self, event: &Event, missing: u64, ways: &mut Ways) -> bool {
         if missing == 0 {
             return self.fits(event);
         }
-        for step in LIKELY {
-            if *ways == 0 {
+        for step in ways.likely {
+            if ways.left == 0 {
                 return false;
             }
-            *ways -= 1;
+            ways.left -= 1;
             let mut next = Trial { trace: self.trace, node: self.node.clone() };
             if next.take_missing(event, step).is_ok() && next.fill_from(event, missing - 1, ways) {
                 self.node = next.node;
@@ -101,7 +113,7 @@ impl Trial<'_> {
             Missing::Loss => self.lose_unrecorded(of),
             Missing::Checkpoint => {
                 self.execute_unrecorded(of)?;
-                self.infer(Move::AdvanceAttempt(of, self.next_progress(of)))?;
+                self.seal_unrecorded(of)?;
                 self.infer(Move::PersistCheckpoint(of))
             }
             Missing::Failure => {
@@ -118,11 +130,12 @@ impl Trial<'_> {
         }
     }
 
-    /// The progress that the worker's own record says was sealed, else the next one.
-    fn next_progress(&self, of: Attempt) -> u16 {
-        let row = &self.node.state[of];
-        let sealed = row.attempt_progress;
-        if sealed > self.node.state[JOB].checkpoint { sealed } else { sealed + 1 }
+    /// What the worker's own record says was sealed, else one more than is stored.
+    fn seal_unrecorded(&mut self, of: Attempt) -> Result<(), Why> {
+        let sealed = self.node.state[of].attempt_progress;
+        let row = &self.node.state[JOB];
+        let stored = if row.checkpoint_valid { row.checkpoint } else { 0 };
+        if sealed > stored { Ok(()) } else { self.infer(Move::AdvanceAttempt(of, sealed + 1)) }
     }
 
     fn execute_unrecorded(&mut self, of: Attempt) -> Result<(), Why> {

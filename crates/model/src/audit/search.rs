@@ -173,6 +173,7 @@ fn choices(trace: &Trace<'_>, goal: &Goal, node: &Node) -> Vec<(usize, Effort)> 
     choices.extend(with(&stores, Effort::Gaps));
     choices.extend(with(&workers, Effort::Gaps));
     choices.extend(with(&workers, Effort::Early));
+    choices.extend(with(&stores, Effort::Early));
     choices.reverse();
     choices
 }

@@ -17,7 +17,7 @@ impl Trial<'_> {
             0 => {}
             // A job that was set aside and is offered again changes its revision and nothing of the spec's.
             1 if self.node.state[JOB].phase == Phase::Queued => self.node.revision += 1,
-            missing if self.may_lack(DURABLE, fact, effort) => self.fill(event, missing)?,
+            missing if self.may_lack(DURABLE, fact, effort) => self.fill(event, missing, effort)?,
             _ => return Err(Why::Order("a revision of the job has no event")),
         }
         match event.outcome {
