@@ -3,13 +3,13 @@
 //! Promises: what is put in their place are steps of the spec, as many as there are revisions, after which the
 //! next event fits. Tries a few ways, the likeliest first, and gives up on long gaps.
 
-use protocol::machine::{Attempt, AttemptState, Move, Wants};
-use protocol::{Action, Event, Phase};
+use protocol::Event;
+use protocol::machine::{Attempt, AttemptState, Move, StageState, Wants};
 
 use super::actions::Effort;
 use super::failure::Why;
 use super::node::Trial;
-use super::trace::JOB;
+use super::trace::{Fact, JOB};
 
 /// Revisions that are filled at most.
 const LONGEST: u64 = 6;
@@ -50,7 +50,7 @@ struct Ways {
 
 impl Trial<'_> {
     /// Puts so many steps before the event.
-    pub(super) fn fill(&mut self, event: &Event, missing: u64, effort: Effort) -> Result<(), Why> {
+    pub(super) fn fill(&mut self, fact: &Fact, missing: u64, effort: Effort) -> Result<(), Why> {
         let gone = Why::Order("a revision of the job has no event");
         if missing > LONGEST {
             return Err(gone);
@@ -61,12 +61,12 @@ impl Trial<'_> {
             likely.reverse();
         }
         let mut ways = Ways { likely, left: WAYS };
-        if self.fill_from(event, missing, &mut ways) { Ok(()) } else { Err(gone) }
+        if self.fill_from(fact, missing, &mut ways) { Ok(()) } else { Err(gone) }
     }
 
-    fn fill_from(&mut self, event: &Event, missing: u64, ways: &mut Ways) -> bool {
+    fn fill_from(&mut self, fact: &Fact, missing: u64, ways: &mut Ways) -> bool {
         if missing == 0 {
-            return self.fits(event);
+            return self.fits(fact);
         }
         for step in ways.likely {
             if ways.left == 0 {
@@ -74,7 +74,7 @@ impl Trial<'_> {
             }
             ways.left -= 1;
             let mut next = Trial { trace: self.trace, node: self.node.clone() };
-            if next.take_missing(event, step).is_ok() && next.fill_from(event, missing - 1, ways) {
+            if next.take_missing(&fact.event, step).is_ok() && next.fill_from(fact, missing - 1, ways) {
                 self.node = next.node;
                 return true;
             }
@@ -82,21 +82,10 @@ impl Trial<'_> {
         false
     }
 
-    /// Whether the job stands where the event found it.
-    fn fits(&mut self, event: &Event) -> bool {
-        let row = &self.node.state[JOB];
-        let token = self.trace.token(event);
-        let current = Some(row.current_token);
-        match event.action {
-            Action::AuthorizeAttempt => row.phase == Phase::Queued && token == current.map(|token| token + 1),
-            Action::ScheduleRetry => row.phase == Phase::RetryWait,
-            Action::FinalizeCancel => row.phase == Phase::Cancelling,
-            Action::PersistCheckpoint
-            | Action::AcceptSuccess
-            | Action::AcceptFailure
-            | Action::ReapLostAttempt => row.phase == Phase::Running && token == current,
-            _ => true,
-        }
+    /// Whether the event is a step from here, to where it says.
+    fn fits(&self, fact: &Fact) -> bool {
+        let mut next = Trial { trace: self.trace, node: self.node.clone() };
+        next.durable_step(fact, Effort::Plain).is_ok() && next.compare_phase(&fact.event).is_ok()
     }
 
     fn take_missing(&mut self, event: &Event, missing: Missing) -> Result<(), Why> {
@@ -118,13 +107,12 @@ impl Trial<'_> {
             }
             Missing::Failure => {
                 self.execute_unrecorded(of)?;
-                self.infer(Move::SendOutcome(of, Wants::Failure))?;
+                self.send_unrecorded(of, Wants::Failure)?;
                 self.infer(Move::AcceptFailure(of))
             }
             Missing::Success => {
                 self.execute_unrecorded(of)?;
-                self.infer(Move::AdvanceAttempt(of, self.trace.constants.max_progress))?;
-                self.infer(Move::SendOutcome(of, Wants::Success))?;
+                self.send_unrecorded(of, Wants::Success)?;
                 self.infer(Move::AcceptSuccess(of))
             }
         }
@@ -136,6 +124,17 @@ impl Trial<'_> {
         let row = &self.node.state[JOB];
         let stored = if row.checkpoint_valid { row.checkpoint } else { 0 };
         if sealed > stored { Ok(()) } else { self.infer(Move::AdvanceAttempt(of, sealed + 1)) }
+    }
+
+    /// The outcome, unless the worker's own record has it.
+    fn send_unrecorded(&mut self, of: Attempt, wants: Wants) -> Result<(), Why> {
+        if self.node.state[of].pending_outcome == Some(wants) {
+            return Ok(());
+        }
+        if wants == Wants::Success && self.node.state[of].stage_state != StageState::Complete {
+            self.infer(Move::AdvanceAttempt(of, self.trace.constants.max_progress))?;
+        }
+        self.infer(Move::SendOutcome(of, wants))
     }
 
     fn execute_unrecorded(&mut self, of: Attempt) -> Result<(), Why> {

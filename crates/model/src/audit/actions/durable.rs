@@ -17,13 +17,10 @@ impl Trial<'_> {
             0 => {}
             // A job that was set aside and is offered again changes its revision and nothing of the spec's.
             1 if self.node.state[JOB].phase == Phase::Queued => self.node.revision += 1,
-            missing if self.may_lack(DURABLE, fact, effort) => self.fill(event, missing, effort)?,
+            missing if self.may_lack(DURABLE, fact, effort) => self.fill(fact, missing, effort)?,
             _ => return Err(Why::Order("a revision of the job has no event")),
         }
-        match event.outcome {
-            Outcome::Refused(_) => {}
-            Outcome::Taken => self.durable_step(event, effort, fact)?,
-        }
+        self.durable_step(fact, effort)?;
         if raises(event) {
             self.node.revision = event.order;
         }
@@ -31,7 +28,7 @@ impl Trial<'_> {
         self.compare_phase(event)
     }
 
-    fn compare_phase(&self, event: &Event) -> Result<(), Why> {
+    pub(in crate::audit) fn compare_phase(&self, event: &Event) -> Result<(), Why> {
         let phase = self.node.state[JOB].phase;
         match event.detail.phase_after {
             Some(recorded) if recorded != phase => Err(Why::Effect {
@@ -43,7 +40,11 @@ impl Trial<'_> {
         }
     }
 
-    fn durable_step(&mut self, event: &Event, effort: Effort, fact: &Fact) -> Result<(), Why> {
+    pub(in crate::audit) fn durable_step(&mut self, fact: &Fact, effort: Effort) -> Result<(), Why> {
+        let event = &fact.event;
+        if matches!(event.outcome, Outcome::Refused(_)) {
+            return Ok(());
+        }
         match event.action {
             Action::AuthorizeAttempt => self.authorize(event, self.may_lack(DURABLE, fact, effort)),
             Action::PersistCheckpoint => self.persist(event),
