@@ -72,7 +72,7 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
     match arguments.verb {
         Verb::Attempt(attempt) => commands::attempt::run(attempt, printer),
         Verb::Audit(audit) => commands::audit::run(&dir, audit, printer),
-        Verb::Completions(completions) => commands::completions::run(&completions),
+        Verb::Completions(completions) => commands::completions::run(&completions, printer),
         #[cfg(feature = "embedded")]
         Verb::Worker(worker) => commands::worker::run(dir, worker),
         #[cfg(feature = "embedded")]

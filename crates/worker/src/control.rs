@@ -151,6 +151,11 @@ impl AttemptControl {
         Ok(())
     }
 
+    /// The progress shown last; at first that of the checkpoint resumed from.
+    pub(crate) fn shown_progress(&self) -> Option<UserProgress> {
+        self.progress.borrow().clone()
+    }
+
     /// Makes the state and the output so far durable; returns after the commit.
     ///
     /// # Errors

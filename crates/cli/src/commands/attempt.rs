@@ -19,9 +19,7 @@ pub(crate) fn run(args: AttemptArgs, printer: &Printer) -> Result<u8, Failure> {
         AttemptAction::Progress { progress, message } => {
             Request::Progress(UserProgress { message, ..progress })
         }
-        AttemptAction::Checkpoint { progress, message } => {
-            Request::Checkpoint(UserProgress { message, ..progress.unwrap_or_default() })
-        }
+        AttemptAction::Checkpoint { progress, message } => Request::Checkpoint { progress, message },
         AttemptAction::Cancelled => Request::Cancelled,
         AttemptAction::Info => Request::Info,
     };

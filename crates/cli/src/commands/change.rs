@@ -73,7 +73,7 @@ pub(crate) async fn each(
         }
     }
     #[cfg(feature = "embedded")]
-    if matches!((&maker, change), (Maker::Offline(_), Change::Retry)) {
+    if worst == code::OK && matches!((&maker, change), (Maker::Offline(_), Change::Retry)) {
         printer.hint("nothing runs it yet; start `remora dev`");
     }
     Ok(worst)

@@ -12,7 +12,7 @@ use remora::{Client, ClientError, DataFolder};
 use target::file::FileTarget;
 use target::{LogReader, StageId, Target};
 
-use crate::failure::code;
+use crate::failure::{Failure, code};
 use crate::parse::show_ms;
 use crate::printer::Printer;
 
@@ -196,6 +196,23 @@ pub(crate) fn verdict_line(printer: &Printer, view: &JobView) -> String {
             printer.paint(&format!("{phase} after {took}, {tries}: {}", clean(error)), "31")
         }
     }
+}
+
+/// Says how a job ended and, on standard output, where its result is.
+pub(crate) fn report(folder: &DataFolder, view: &JobView, printer: &Printer) -> Result<u8, Failure> {
+    printer.remark(&verdict_line(printer, view));
+    let path = result_folder(folder, view);
+    if printer.is_json() {
+        printer.json(&serde_json::json!({
+            "job": view.summary.job,
+            "phase": view.summary.phase,
+            "attempts": view.attempts.len(),
+            "path": path,
+        }))?;
+    } else if let Some(path) = path {
+        printer.line(&path.display().to_string());
+    }
+    Ok(verdict_code(view.summary.phase))
 }
 
 /// An attempt's end in a word.

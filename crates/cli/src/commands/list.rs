@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use durable::{JobFilter, JobSummary};
+use protocol::Phase;
 use serde_json::json;
 
 use super::follow::{clean, show_progress};
@@ -40,10 +41,7 @@ pub(crate) async fn run(dir: PathBuf, args: ListArgs, printer: &Printer) -> Resu
 }
 
 fn row(job: &JobSummary) -> Vec<String> {
-    let what = job.set_aside.as_ref().map(|reason| format!("set aside: {reason}"));
-    let what = what.or_else(|| job.error.clone()).or_else(|| job.progress.as_ref().map(show_progress));
-    let what = what.or_else(|| job.command.as_ref().map(|words| words.join(" "))).unwrap_or_default();
-    let what: String = clean(what.lines().next().unwrap_or("")).chars().take(60).collect();
+    let what: String = clean(what(job).lines().next().unwrap_or("")).chars().take(60).collect();
     vec![
         job.job.to_string(),
         job.phase.to_string(),
@@ -53,6 +51,19 @@ fn row(job: &JobSummary) -> Vec<String> {
         show_moment(job.created_at),
         what,
     ]
+}
+
+/// What a person looks for: why it is stuck or failed, else which job this is and how far it is.
+fn what(job: &JobSummary) -> String {
+    if let Some(reason) = &job.set_aside {
+        return format!("set aside: {reason}");
+    }
+    if let Some(error) = job.error.as_ref().filter(|_| job.phase != Phase::Succeeded) {
+        return error.clone();
+    }
+    let command = job.command.as_ref().map(|words| words.join(" "));
+    let progress = job.progress.as_ref().filter(|progress| progress.done > 0).map(show_progress);
+    command.into_iter().chain(progress).collect::<Vec<_>>().join("  ")
 }
 
 /// A job in a list, for programs.

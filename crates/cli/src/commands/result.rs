@@ -31,7 +31,11 @@ pub(crate) async fn run(dir: PathBuf, args: ResultArgs, printer: &Printer) -> Re
     if args.path {
         // A result without files is a folder that nobody had reason to make.
         std::fs::create_dir_all(&path)?;
-        printer.line(&path.display().to_string());
+        if printer.is_json() {
+            printer.json(&json!({ "job": args.job, "path": path }))?;
+        } else {
+            printer.line(&path.display().to_string());
+        }
         return Ok(code::OK);
     }
     let manifest = manifest(&FileTarget::new(folder.target()), result).await?;

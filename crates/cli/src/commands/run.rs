@@ -9,7 +9,7 @@ use remora::{Client, ClientError, DataFolder};
 use server::{LockError, Owner, OwnerError, OwnerOptions};
 
 use super::dev::{explain as explain_owner, supervisor};
-use super::follow::{follow, result_folder, verdict_code, verdict_line};
+use super::follow::{follow, report};
 use super::submit::explain;
 use crate::access;
 use crate::args::RunArgs;
@@ -45,7 +45,9 @@ pub(crate) async fn run(dir: PathBuf, args: RunArgs, printer: &Printer) -> Resul
                 way = open(&folder, printer).await?;
             }
             Err(End::Left) => {
-                printer.remark("left; the job goes on when the data folder has an owner again");
+                printer.remark(
+                    "left; what is unfinished, a cancel too, goes on when the data folder has an owner again",
+                );
                 return leave(way, code::LEFT);
             }
             Err(End::Failure(failure)) => break Err(failure),
@@ -144,20 +146,4 @@ async fn watch(way: &Way, folder: &DataFolder, job: JobId, printer: &Printer) ->
         () = gone => Err(End::OwnerGone),
         () = interrupted => Err(End::Left),
     }
-}
-
-fn report(folder: &DataFolder, view: &JobView, printer: &Printer) -> Result<u8, Failure> {
-    printer.remark(&verdict_line(printer, view));
-    let path = result_folder(folder, view);
-    if printer.is_json() {
-        printer.json(&serde_json::json!({
-            "job": view.summary.job,
-            "phase": view.summary.phase,
-            "attempts": view.attempts.len(),
-            "path": path,
-        }))?;
-    } else if let Some(path) = path {
-        printer.line(&path.display().to_string());
-    }
-    Ok(verdict_code(view.summary.phase))
 }

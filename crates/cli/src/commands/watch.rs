@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use protocol::JobId;
 
-use super::follow::{data_folder, follow, result_folder, verdict_code, verdict_line};
+use super::follow::{data_folder, follow, report};
 use super::show::job_view;
 use crate::access::Readers;
 use crate::failure::{Failure, code};
@@ -32,9 +32,5 @@ pub(crate) async fn run(dir: PathBuf, job: JobId, printer: &Printer) -> Result<u
             }
         }
     };
-    printer.remark(&verdict_line(printer, &view));
-    if let Some(path) = result_folder(&folder, &view) {
-        printer.line(&path.display().to_string());
-    }
-    Ok(verdict_code(view.summary.phase))
+    report(&folder, &view, printer)
 }

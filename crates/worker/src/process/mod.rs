@@ -53,7 +53,12 @@ pub enum Request {
     /// Show progress.
     Progress(protocol::UserProgress),
     /// Make state and output durable.
-    Checkpoint(protocol::UserProgress),
+    Checkpoint {
+        /// The progress at this moment; what was shown last unless given.
+        progress: Option<protocol::UserProgress>,
+        /// Its message; what was shown last unless given.
+        message: Option<String>,
+    },
     /// Whether to stop.
     Cancelled,
     /// Who am I.

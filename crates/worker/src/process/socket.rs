@@ -65,7 +65,7 @@ async fn respond(request: Request, run: &Run) -> Response {
             Ok(()) => Response::Ok,
             Err(violation) => Response::Error { text: violation.to_string() },
         },
-        Request::Checkpoint(progress) => match checkpoint(progress, run).await {
+        Request::Checkpoint { progress, message } => match checkpoint(progress, message, run).await {
             Ok(()) => Response::Ok,
             Err(error) => Response::Error { text: describe(&error) },
         },
@@ -89,7 +89,16 @@ async fn respond(request: Request, run: &Run) -> Response {
     }
 }
 
-async fn checkpoint(progress: UserProgress, run: &Run) -> Result<(), CheckpointError> {
+/// What a checkpoint does not say of progress stays as it was shown last.
+async fn checkpoint(
+    progress: Option<UserProgress>,
+    message: Option<String>,
+    run: &Run,
+) -> Result<(), CheckpointError> {
+    let shown = run.control.shown_progress();
+    let given = progress.is_some();
+    let mut progress = progress.or_else(|| shown.clone()).unwrap_or_default();
+    progress.message = message.or(if given { None } else { progress.message });
     let state = current_state(run).await?;
     run.control.checkpoint(progress, state).await
 }
