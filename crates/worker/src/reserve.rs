@@ -61,7 +61,8 @@ async fn wait_for_work(session: &Session, wakes: &mut broadcast::Receiver<Wake>)
     tokio::select! {
         () = woken => {}
         () = session.window_filled.notified() => {}
-        () = session.runtime.clock.sleep(poll) => {}
+        // With nothing to do, a look at what workers that died since have left on this disk.
+        () = session.runtime.clock.sleep(poll) => session.folder.remove_abandoned().await,
         _ = draining.wait_for(|draining| *draining) => {}
     }
 }

@@ -7,6 +7,7 @@ use durable::{JobFilter, JobView};
 use protocol::{JobId, Phase};
 use remora::{Client, ClientError, DataFolder};
 use server::{LockError, Owner, OwnerError, OwnerOptions};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::dev::{explain as explain_owner, supervisor};
 use super::follow::{follow, report};
@@ -126,8 +127,12 @@ async fn watch(way: &Way, folder: &DataFolder, job: JobId, printer: &Printer) ->
         way.client.closed().await;
     };
     let interrupted = async {
+        // One listener for both: a second Ctrl-C while the first is carried out must not be missed.
+        let Ok(mut interrupts) = signal(SignalKind::interrupt()) else {
+            return std::future::pending().await;
+        };
         for round in 0..2 {
-            if tokio::signal::ctrl_c().await.is_err() {
+            if interrupts.recv().await.is_none() {
                 return std::future::pending().await;
             }
             if round == 0 {

@@ -61,6 +61,19 @@ impl WorkFolder {
         Ok(Self { root, _lock: lock })
     }
 
+    /// Removes the folders of processes that are gone.
+    pub(crate) async fn remove_abandoned(&self) {
+        let root = self.root.clone();
+        // What cannot be removed now is looked at again.
+        let _ = blocking(move || {
+            if let Some(work) = root.parent() {
+                remove_abandoned(work, &root);
+            }
+            Ok(())
+        })
+        .await;
+    }
+
     pub(crate) fn attempt(&self, attempt: AttemptId) -> AttemptFolder {
         AttemptFolder { root: self.root.join(attempt.to_string()) }
     }
