@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use coordination::{PublishCancelNotice, ReapObserve};
+use coordination::PublishCancelNotice;
 use durable::{FinalizeCancel, RunningAttempt};
-use protocol::{Fault, JobId, Judged, Phase, Step};
+use protocol::{Fault, JobId, Judged, Phase};
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::Ground;
+use crate::ground::{Ground, count, observe, taken, those_taken};
 
 const PAGE: usize = 500;
 
@@ -43,8 +43,7 @@ impl Canceller {
             .collect();
         let answers = self.ground.rooms.coordination.publish_cancel_notice(&at, &batch).await?;
         self.ground.check_stale(&answers);
-        let taken = answers.iter().filter(|answer| matches!(answer.step, Step::Taken(()))).count();
-        Ok(u64::try_from(taken).unwrap_or(0))
+        Ok(taken(&answers))
     }
 
     /// Those whose worker is gone by coordination's answer, or that were given two lease lengths.
@@ -67,11 +66,8 @@ impl Canceller {
         let batch: Vec<_> = unsure.iter().map(|running| observe(running)).collect();
         let answers = self.ground.rooms.coordination.reap_observe(&at, &batch).await?;
         self.ground.check_stale(&answers);
-        for (running, answer) in unsure.iter().zip(answers) {
-            if matches!(answer.step, Step::Taken(())) {
-                abandoned.push(finalize(running, vec![Judged::coordination(answer.mark)]));
-            }
-        }
+        let gone = those_taken(&unsure, &answers);
+        abandoned.extend(gone.map(|(running, mark)| finalize(running, vec![Judged::coordination(mark)])));
         Ok(abandoned)
     }
 
@@ -82,25 +78,9 @@ impl Canceller {
         }
         let sent = self.ground.send();
         let answers = self.ground.rooms.durable.finalize_cancel(&sent.origin, &abandoned).await?;
-        let ended: Vec<JobId> = abandoned
-            .iter()
-            .zip(answers)
-            .filter(|(_, answer)| matches!(answer.step, Step::Taken(_)))
-            .map(|(request, _)| request.job)
-            .collect();
-        let taken = u64::try_from(ended.len()).unwrap_or(0);
+        let ended: Vec<JobId> = those_taken(&abandoned, &answers).map(|(request, _)| request.job).collect();
         self.ground.rooms.coordination.nudge(&ended).await?;
-        Ok(taken)
-    }
-}
-
-fn observe(running: &RunningAttempt) -> ReapObserve {
-    ReapObserve {
-        job: running.job,
-        attempt: running.attempt,
-        worker: running.worker,
-        claimed_epoch: running.epoch,
-        by_holder: false,
+        Ok(count(ended.len()))
     }
 }
 

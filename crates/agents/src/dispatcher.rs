@@ -46,6 +46,16 @@ struct Due {
     slow: bool,
 }
 
+/// What reading a window came to.
+#[derive(Default)]
+struct WindowRead {
+    taken: u64,
+    /// The last position whose page was offered whole.
+    reached: Option<Position>,
+    /// Whether there may be more to do soon.
+    more: bool,
+}
+
 /// See the module.
 pub struct Dispatcher {
     ground: Arc<Ground>,
@@ -107,62 +117,63 @@ impl Dispatcher {
     }
 
     /// Named jobs: those of nudges, hand-backs and retries.
-    async fn named_pass(&self, jobs: &[JobId], served: &[Registration]) -> Result<Offered, Fault> {
-        let mut all = Offered::default();
+    async fn named_pass(&self, jobs: &[JobId], served: &[Registration]) -> Result<u64, Fault> {
+        let mut taken = 0;
         for page in jobs.chunks(PAGE) {
             let rows = self.ground.rooms.durable.dispatch_read_jobs(page).await?;
             let rows = rows.into_iter().filter(|row| is_served(served, &row.window)).collect();
-            let offered = self.enqueue(rows).await?;
-            all.taken += offered.taken;
-            all.full.extend(offered.full);
+            taken += self.enqueue(rows).await?.taken;
         }
-        Ok(all)
+        Ok(taken)
     }
 
     /// One window from near its mark on; whether there may be more to do soon.
     async fn fast_pass(&self, window: &Window) -> Result<(u64, bool), Fault> {
         let mark = self.with_memory(|memory| memory.marks.get(window).copied().unwrap_or_default());
-        let mut from = Position { due: Timestamp(mark.due.0.saturating_sub(BELOW_MARK_MS)), sequence: 0 };
-        let mut taken = 0;
-        for _ in 0..limit::WINDOW_ENTRIES.div_ceil(PAGE) {
-            let read = DispatchRead { window: window.clone(), from, limit: PAGE };
-            let rows = self.ground.rooms.durable.dispatch_read(&read).await?;
-            let Some(last) = rows.last().map(|row| row.position) else { return Ok((taken, false)) };
-            let whole = rows.len() == PAGE;
-            let offered = self.enqueue(self.fresh(rows)).await?;
-            taken += offered.taken;
-            if offered.full.contains(window) {
-                return Ok((taken, true));
-            }
-            from = Position { due: last.due, sequence: last.sequence + 1 };
+        let from = Position { due: Timestamp(mark.due.0.saturating_sub(BELOW_MARK_MS)), sequence: 0 };
+        let read = self.read_window(window, from, |rows| self.fresh(rows)).await?;
+        if let Some(reached) = read.reached {
             self.with_memory(|memory| {
                 let mark = memory.marks.entry(window.clone()).or_default();
-                *mark = (*mark).max(last);
+                *mark = (*mark).max(reached);
             });
-            if !whole {
-                return Ok((taken, false));
-            }
         }
-        Ok((taken, true))
+        Ok((read.taken, read.more))
     }
 
-    /// One window from its start, no more rows than it holds.
+    /// One window from its start: brings back what was committed late, and anything lost.
     async fn slow_pass(&self, window: &Window) -> Result<u64, Fault> {
-        let mut from = Position { due: Timestamp::MIN, sequence: 0 };
-        let mut taken = 0;
+        let start = Position { due: Timestamp::MIN, sequence: 0 };
+        Ok(self.read_window(window, start, |rows| rows).await?.taken)
+    }
+
+    /// Reads a window page by page, no more rows than it holds, and offers those that `choose` leaves.
+    async fn read_window(
+        &self,
+        window: &Window,
+        mut from: Position,
+        choose: impl Fn(Vec<Dispatchable>) -> Vec<Dispatchable> + Send,
+    ) -> Result<WindowRead, Fault> {
+        let mut read = WindowRead::default();
         for _ in 0..limit::WINDOW_ENTRIES.div_ceil(PAGE) {
-            let read = DispatchRead { window: window.clone(), from, limit: PAGE };
-            let rows = self.ground.rooms.durable.dispatch_read(&read).await?;
-            let Some(last) = rows.last().map(|row| row.position) else { break };
+            let page = DispatchRead { window: window.clone(), from, limit: PAGE };
+            let rows = self.ground.rooms.durable.dispatch_read(&page).await?;
+            let Some(last) = rows.last().map(|row| row.position) else { return Ok(read) };
             let whole = rows.len() == PAGE;
-            let offered = self.enqueue(rows).await?;
-            taken += offered.taken;
-            if offered.full.contains(window) || !whole {
-                break;
+            let offered = self.enqueue(choose(rows)).await?;
+            read.taken += offered.taken;
+            if offered.full.contains(window) {
+                read.more = true;
+                return Ok(read);
             }
+            read.reached = Some(last);
             from = Position { due: last.due, sequence: last.sequence + 1 };
+            if !whole {
+                return Ok(read);
+            }
         }
-        Ok(taken)
+        read.more = true;
+        Ok(read)
     }
 
     /// Whether a fast and a slow pass are due; a change of who serves what makes the fast one so.
@@ -201,13 +212,6 @@ impl Dispatcher {
             }
         });
         Ok((all, more_to_do))
-    }
-
-    /// Until something scheduled falls due, where that is before the next pass.
-    async fn until_next_due(&self) -> Result<Option<Duration>, Fault> {
-        let due = self.ground.rooms.durable.next_due().await?;
-        let next = due.at.map(|at| Duration::from_millis(at.since_ms(due.now) + 1));
-        Ok(next.filter(|next| *next < self.period()))
     }
 
     /// A new epoch begins with empty windows: marks and memory of the old one mean nothing.
@@ -261,7 +265,7 @@ impl Agent for Dispatcher {
         let served: Vec<Registration> = workers.into_iter().map(|worker| worker.registration).collect();
         let named = self.ground.take_offered();
         if !named.is_empty() {
-            report.taken += self.named_pass(&named, &served).await?.taken;
+            report.taken += self.named_pass(&named, &served).await?;
         }
         let due = self.due(&served);
         if !due.fast && !due.slow {
@@ -271,7 +275,8 @@ impl Agent for Dispatcher {
         }
         let (taken, more) = self.window_passes(due, &served).await?;
         report.taken += taken;
-        report.again = if more { Some(FAST_PERIOD) } else { self.until_next_due().await? };
+        report.again =
+            if more { Some(FAST_PERIOD) } else { self.ground.until_next_due(self.period()).await? };
         Ok(report)
     }
 }

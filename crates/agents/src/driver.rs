@@ -86,8 +86,6 @@ async fn listen(ground: Arc<Ground>, mut shutdown: watch::Receiver<bool>) {
             _ = shutdown.wait_for(|shutdown| *shutdown) => return,
         };
         match wake {
-            // No job is named when the pool's configuration changed: the epoch keeper copies it.
-            Ok(Wake::Nudged(jobs)) if jobs.is_empty() => ground.wake.epoch_keeper.notify_one(),
             Ok(Wake::Nudged(jobs)) => ground.nudged(&jobs),
             Ok(Wake::Epoch) => ground.stale(),
             Ok(Wake::Served) => ground.wake.dispatcher.notify_one(),

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use coordination::{At, CoordinationRoom};
-use durable::DurableRoom;
-use protocol::{Guard, JobId, Stamped};
+use coordination::{At, CoordinationRoom, ReapObserve};
+use durable::{DurableRoom, RunningAttempt};
+use protocol::{Fault, Guard, JobId, Mark, Stamped, Step};
 use runtime::{Caller, Runtime, Sent};
 use target::Target;
 use tokio::sync::Notify;
@@ -108,6 +108,13 @@ impl Ground {
         stale
     }
 
+    /// Until the durable room makes something due, where that is before the time given.
+    pub(crate) async fn until_next_due(&self, before: Duration) -> Result<Option<Duration>, Fault> {
+        let due = self.rooms.durable.next_due().await?;
+        let next = due.at.map(|at| Duration::from_millis(at.since_ms(due.now) + 1));
+        Ok(next.filter(|next| *next < before))
+    }
+
     pub(crate) fn lease(&self) -> Duration {
         Duration::from_millis(self.lease_ms.load(Ordering::Acquire).max(1))
     }
@@ -137,6 +144,36 @@ impl Ground {
 
     pub(crate) fn take_changed(&self) -> Vec<JobId> {
         take(&self.changed)
+    }
+}
+
+/// How many steps of a batch were taken.
+pub(crate) fn taken<T>(answers: &[Stamped<T>]) -> u64 {
+    count(answers.iter().filter(|answer| matches!(answer.step, Step::Taken(_))).count())
+}
+
+/// The requests of a batch whose steps were taken, with their answers' marks.
+pub(crate) fn those_taken<'batch, R, T>(
+    batch: &'batch [R],
+    answers: &[Stamped<T>],
+) -> impl Iterator<Item = (&'batch R, Mark)> {
+    let marks = answers.iter().map(|answer| matches!(answer.step, Step::Taken(_)).then_some(answer.mark));
+    batch.iter().zip(marks).filter_map(|(request, mark)| Some((request, mark?)))
+}
+
+/// A number of things, as reports count.
+pub(crate) fn count(things: usize) -> u64 {
+    u64::try_from(things).unwrap_or(u64::MAX)
+}
+
+/// The reaper's question about a running attempt, asked by somebody else than its worker.
+pub(crate) fn observe(running: &RunningAttempt) -> ReapObserve {
+    ReapObserve {
+        job: running.job,
+        attempt: running.attempt,
+        worker: running.worker,
+        claimed_epoch: running.epoch,
+        by_holder: false,
     }
 }
 

@@ -9,13 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use coordination::ReapObserve;
 use durable::{ReapLostAttempt, RunningAttempt};
-use protocol::{AttemptId, Fault, Incarnation, JobId, Judged, Mark, Phase, Step};
+use protocol::{AttemptId, Fault, Incarnation, JobId, Judged, Mark, Phase};
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::Ground;
+use crate::ground::{Ground, count, observe, those_taken};
 
 const PAGE: usize = 500;
 const NAMES_KEPT: usize = 10_000;
@@ -54,7 +53,7 @@ impl Reaper {
         self.ground.check_stale(&answers);
         let dropped: Vec<JobId> =
             answers.into_iter().filter_map(|answer| answer.step.taken()).map(|dropped| dropped.job).collect();
-        let taken = u64::try_from(dropped.len()).unwrap_or(0);
+        let taken = count(dropped.len());
         if taken > 0 {
             self.ground.offer(dropped);
         }
@@ -91,26 +90,12 @@ impl Reaper {
     #[doc(alias = "ReapObserve")]
     async fn judge(&self, page: &[&RunningAttempt]) -> Result<u64, Fault> {
         let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
-        let batch: Vec<ReapObserve> = page
-            .iter()
-            .map(|running| ReapObserve {
-                job: running.job,
-                attempt: running.attempt,
-                worker: running.worker,
-                claimed_epoch: running.epoch,
-                by_holder: false,
-            })
-            .collect();
+        let batch: Vec<_> = page.iter().map(|running| observe(running)).collect();
         let answers = self.ground.rooms.coordination.reap_observe(&at, &batch).await?;
         if self.ground.check_stale(&answers) {
             return Ok(0);
         }
-        let lost: Vec<ReapLostAttempt> = page
-            .iter()
-            .zip(answers)
-            .filter(|(_, answer)| matches!(answer.step, Step::Taken(())))
-            .map(|(running, answer)| self.verdict(running, answer.mark))
-            .collect();
+        let lost = those_taken(page, &answers).map(|(running, mark)| self.verdict(running, mark)).collect();
         self.reap(lost).await
     }
 
@@ -134,12 +119,7 @@ impl Reaper {
         }
         let sent = self.ground.send();
         let answers = self.ground.rooms.durable.reap_lost_attempt(&sent.origin, &lost).await?;
-        let reaped: Vec<JobId> = lost
-            .iter()
-            .zip(answers)
-            .filter(|(_, answer)| matches!(answer.step, Step::Taken(_)))
-            .map(|(request, _)| request.job)
-            .collect();
+        let reaped: Vec<JobId> = those_taken(&lost, &answers).map(|(request, _)| request.job).collect();
         for job in &reaped {
             tracing::info!(%job, "revoked a lost attempt");
         }
@@ -148,7 +128,7 @@ impl Reaper {
             let attempts: Vec<_> = lost.iter().map(|request| request.attempt).collect();
             self.ground.rooms.coordination.settle(&at, &attempts).await?;
         }
-        Ok(u64::try_from(reaped.len()).unwrap_or(0))
+        Ok(count(reaped.len()))
     }
 }
 

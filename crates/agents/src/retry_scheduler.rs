@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::{Fault, JobId, Step};
+use protocol::Fault;
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::Ground;
+use crate::ground::{Ground, taken, those_taken};
 
 const PAGE: usize = 500;
 
@@ -52,21 +52,13 @@ impl Agent for RetryScheduler {
         if !due.is_empty() {
             let sent = self.ground.send();
             let answers = self.ground.rooms.durable.schedule_retry(&sent.origin, &due).await?;
-            let scheduled: Vec<JobId> = due
-                .iter()
-                .zip(answers)
-                .filter(|(_, answer)| matches!(answer.step, Step::Taken(_)))
-                .map(|(request, _)| request.job)
-                .collect();
-            report.taken = u64::try_from(scheduled.len()).unwrap_or(0);
-            self.ground.offer(scheduled);
+            report.taken = taken(&answers);
+            self.ground.offer(those_taken(&due, &answers).map(|(request, _)| request.job));
         }
         if due.len() == PAGE {
             report.again = Some(Duration::ZERO);
         } else {
-            let next = self.ground.rooms.durable.next_due().await?;
-            let next = next.at.map(|at| Duration::from_millis(at.since_ms(next.now) + 1));
-            report.again = next.filter(|next| *next < self.period());
+            report.again = self.ground.until_next_due(self.period()).await?;
         }
         Ok(report)
     }

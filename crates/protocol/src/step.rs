@@ -63,6 +63,11 @@ impl<T> Stamped<T> {
         Self { mark, step: Step::Taken(effect) }
     }
 
+    /// A row set aside at `mark`, for this reason.
+    pub fn set_aside(mark: Mark, reason: impl Into<String>) -> Self {
+        Self { mark, step: Step::SetAside(Reason(reason.into())) }
+    }
+
     /// A refusal at `mark`.
     pub fn refused(mark: Mark, guard: Guard) -> Self {
         Self { mark, step: Step::Refused(guard) }

@@ -9,7 +9,7 @@ use durable::{
     CancelRequested, Configure, Durable, DurableReads, DurableRoom, JobView, PoolRow, RequestCancel, Retried,
     Retry, Submit, Submitted,
 };
-use protocol::{Fault, Guard, JobId, JobSpec, Reason, Step, Violation};
+use protocol::{Fault, FaultKind, Guard, JobId, JobSpec, Reason, Stamped, Step, Violation};
 use runtime::{Caller, Runtime};
 use thiserror::Error;
 use tokio::sync::broadcast;
@@ -51,13 +51,17 @@ pub struct Client {
     caller: Caller,
 }
 
-fn one<T>(answers: Vec<protocol::Stamped<T>>, job: JobId) -> Result<T, ClientError> {
+/// What a store answered to a request about one job.
+///
+/// # Errors
+/// When it refused, set the row aside, or knows no such job.
+pub fn answer_about<T>(job: JobId, answers: Vec<Stamped<T>>) -> Result<T, ClientError> {
     match answers.into_iter().next().map(|answer| answer.step) {
         Some(Step::Taken(effect)) => Ok(effect),
         Some(Step::Refused(Guard::JobExists)) => Err(ClientError::NoSuchJob(job)),
         Some(Step::Refused(guard)) => Err(ClientError::Refused(guard)),
         Some(Step::SetAside(reason)) => Err(ClientError::SetAside(reason)),
-        None => Err(Fault::new(protocol::FaultKind::Corrupt, "read the answer to one job").into()),
+        None => Err(Fault::new(FaultKind::Corrupt, "read the answer to one job").into()),
     }
 }
 
@@ -127,7 +131,7 @@ impl Client {
         let job = self.runtime.new_job_id();
         let sent = self.caller.send();
         let submit = Submit { job, spec, retry_of: None };
-        let submitted = one(self.durable.submit(&sent.origin, &[submit]).await?, job)?;
+        let submitted = answer_about(job, self.durable.submit(&sent.origin, &[submit]).await?)?;
         self.nudge(submitted.job).await;
         Ok(submitted)
     }
@@ -138,7 +142,8 @@ impl Client {
     /// Refused `cancellable` when it has ended already.
     pub async fn cancel(&self, job: JobId) -> Result<CancelRequested, ClientError> {
         let sent = self.caller.send();
-        let cancelled = one(self.durable.request_cancel(&sent.origin, &[RequestCancel { job }]).await?, job)?;
+        let cancelled =
+            answer_about(job, self.durable.request_cancel(&sent.origin, &[RequestCancel { job }]).await?)?;
         self.nudge(job).await;
         Ok(cancelled)
     }
@@ -150,7 +155,7 @@ impl Client {
     pub async fn retry(&self, job: JobId) -> Result<Retried, ClientError> {
         let sent = self.caller.send();
         let retry = Retry { job, new_job: self.runtime.new_job_id() };
-        let retried = one(self.durable.retry(&sent.origin, &[retry]).await?, job)?;
+        let retried = answer_about(job, self.durable.retry(&sent.origin, &[retry]).await?)?;
         self.nudge(match retried {
             Retried::NewJob(new) => new,
             Retried::DueNow | Retried::Offered => job,

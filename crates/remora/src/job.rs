@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use protocol::{JobId, Token, UserProgress};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use worker::{CheckpointError, Handler, HandlerError, Run, Stop};
+use worker::{CheckpointError, Handler, HandlerError, Run, Stop, describe};
 
 /// What runs a job of one kind.
 #[async_trait]
@@ -54,14 +54,7 @@ impl fmt::Display for JobError {
 
 impl<E: Error + Send + Sync + 'static> From<E> for JobError {
     fn from(error: E) -> Self {
-        let mut text = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            text.push_str(": ");
-            text.push_str(&cause.to_string());
-            source = cause.source();
-        }
-        Self::new(text)
+        Self::new(describe(&error))
     }
 }
 

@@ -36,7 +36,7 @@ mod recording;
 mod worker_process;
 
 pub use async_trait::async_trait;
-pub use client::{Client, ClientError};
+pub use client::{Client, ClientError, answer_about};
 pub use folder::DataFolder;
 pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};

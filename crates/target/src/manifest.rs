@@ -56,6 +56,14 @@ pub struct Part {
     pub digest: Digest,
 }
 
+impl Part {
+    /// A part as a durable row names it.
+    #[must_use]
+    pub fn stored(key: &str, length: u64, digest: [u8; 32]) -> Self {
+        Self { key: key.to_owned(), length, digest: Digest(digest) }
+    }
+}
+
 /// What stands under a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

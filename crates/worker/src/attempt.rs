@@ -69,8 +69,13 @@ async fn live(session: &Arc<Session>, claimed: Claimed) {
     let stage = StageId { job, token, attempt };
     let folder = session.folder.attempt(attempt);
     let output = OutputStage::new(Arc::clone(&session.rooms.target), stage, folder.output());
-    let progress = claimed.authorized.checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.progress);
-    let identity = AttemptIdentity { stage, mark: claimed.mark, progress };
+    let checkpoint = claimed.authorized.checkpoint.as_ref();
+    let identity = AttemptIdentity {
+        stage,
+        mark: claimed.mark,
+        progress: checkpoint.map_or(0, |checkpoint| checkpoint.progress),
+        shown: checkpoint.map(|checkpoint| checkpoint.user.clone()),
+    };
     let control = AttemptControl::new(Arc::clone(session), &identity, stop, output);
     // A fault of the worker's own must not leave a lease that is renewed for ever.
     let reported = match catch_panic(run(&control, claimed, folder.clone(), deadline_reader)).await {
@@ -82,7 +87,6 @@ async fn live(session: &Arc<Session>, claimed: Claimed) {
         }
     };
     release(session, &control, reported).await;
-    control.close().await;
     folder.remove();
 }
 
@@ -153,7 +157,8 @@ async fn restore(
 }
 
 /// An error with its causes, for people.
-pub(crate) fn describe(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn describe(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,16 +1,15 @@
 //! From a reservation to a lease: verify the checkpoint, claim, activate.
 
+use std::slice;
 use std::sync::Arc;
 
 use coordination::{ActivateAttempt, HandBack, ReapObserve};
 use durable::{AuthorizeAttempt, Authorized, Checkpoint, Document, InvalidateCheckpoint, ReapLostAttempt};
 use protocol::{Action, AttemptId, Detail, Fault, Guard, JobId, Judged, Mark, Stamped, Step, Token};
-use target::{Depth, Digest, Manifest, Part};
+use target::{Depth, Manifest, Part, StageId};
 
 use crate::attempt::Ticket;
 use crate::keeper::claim_refused;
-use crate::patience::only;
-use crate::record::About;
 use crate::session::Session;
 use crate::stage::StageError;
 
@@ -34,17 +33,12 @@ pub(crate) struct Claimed {
     pub(crate) deadline: std::time::Duration,
 }
 
-/// The part that a stored document is.
-pub(crate) fn stored_part(key: &str, length: u64, digest: [u8; 32]) -> Part {
-    Part { key: key.to_owned(), length, digest: Digest(digest) }
-}
-
 /// A document's bytes, from the row or the target.
 pub(crate) async fn read_document(session: &Session, document: &Document) -> Result<Vec<u8>, StageError> {
     match document {
         Document::Inline(bytes) => Ok(bytes.clone()),
         Document::Stored { key, length, digest } => {
-            Ok(session.rooms.target.read(&stored_part(key, *length, *digest)).await?)
+            Ok(session.rooms.target.read(&Part::stored(key, *length, *digest)).await?)
         }
     }
 }
@@ -105,21 +99,10 @@ async fn authorize(
             checkpoint_revision,
             judged: vec![Judged::coordination(ticket.mark)],
         };
-        let answer: Stamped<Authorized> = {
-            let sent = session.caller.send();
-            session
-                .until_answered(
-                    || session.is_draining(),
-                    || async {
-                        let batch = std::slice::from_ref(&request);
-                        only(
-                            session.rooms.durable.authorize_attempt(&sent.origin, batch).await?,
-                            "claim a job",
-                        )
-                    },
-                )
-                .await?
-        };
+        let sent = session.caller.send();
+        let ask = || session.rooms.durable.authorize_attempt(&sent.origin, slice::from_ref(&request));
+        let answer = session.until_one_answered(|| session.is_draining(), "claim a job", ask).await?;
+        drop(sent);
         match answer.step {
             Step::Taken(authorized) => return Ok(Some((authorized, answer.mark))),
             // Whatever is there now has not been verified: any number but 0 makes the next round read it.
@@ -165,21 +148,15 @@ pub(crate) async fn invalidate(
     tracing::warn!(%job, checkpoint_revision, %error, "the checkpoint is bad and will not be used");
     let request = InvalidateCheckpoint { job, checkpoint_revision, reason: error.to_string() };
     let sent = session.caller.send();
-    let ask = || async {
-        let batch = std::slice::from_ref(&request);
-        only(
-            session.rooms.durable.invalidate_checkpoint(&sent.origin, batch).await?,
-            "invalidate a checkpoint",
-        )
-    };
-    session.until_answered(|| session.is_draining(), ask).await.map(drop)
+    let ask = || session.rooms.durable.invalidate_checkpoint(&sent.origin, slice::from_ref(&request));
+    session.until_one_answered(|| session.is_draining(), "invalidate a checkpoint", ask).await.map(drop)
 }
 
 async fn verify(session: &Session, checkpoint: &Checkpoint) -> Result<(), StageError> {
     let manifest = Manifest::decode(&read_document(session, &checkpoint.manifest).await?)?;
     let mut parts: Vec<Part> = manifest.parts().cloned().collect();
     if let Document::Stored { key, length, digest } = &checkpoint.state {
-        parts.push(stored_part(key, *length, *digest));
+        parts.push(Part::stored(key, *length, *digest));
     }
     Ok(session.rooms.target.verify(&parts, Depth::UpTo(VERIFY_BYTES)).await?)
 }
@@ -196,17 +173,12 @@ async fn activate(session: &Arc<Session>, ticket: &Ticket, authority: Authority)
         judged: vec![Judged::durable(authority.mark)],
     };
     let sent_at = session.runtime.clock.boottime();
-    let answer = session
-        .until_answered(
-            || false,
-            || async {
-                let (_sent, mut at) = session.send();
-                at.epoch = ticket.epoch;
-                let batch = std::slice::from_ref(&request);
-                only(session.rooms.coordination.activate_attempt(&at, batch).await?, "activate an attempt")
-            },
-        )
-        .await;
+    let ask = || async {
+        let (_sent, mut at) = session.send();
+        at.epoch = ticket.epoch;
+        session.rooms.coordination.activate_attempt(&at, slice::from_ref(&request)).await
+    };
+    let answer = session.until_one_answered(|| false, "activate an attempt", ask).await;
     session.held.remove_reservation(ticket.reserved.reservation);
     let guard = match answer.map(|answer| answer.step) {
         Ok(Step::Taken(lease)) => {
@@ -232,7 +204,7 @@ async fn activate(session: &Arc<Session>, ticket: &Ticket, authority: Authority)
 async fn activate_refused(session: &Session, ticket: &Ticket, authority: &Authority, guard: &str) {
     let job = ticket.reserved.job;
     tracing::info!(%job, attempt = %authority.attempt, guard, "activation refused, giving the attempt up");
-    let about = About { job, token: authority.authorized.token, attempt: authority.attempt };
+    let about = StageId { job, token: authority.authorized.token, attempt: authority.attempt };
     session.record(
         Action::ActivateRefused,
         Some(about),
@@ -261,8 +233,7 @@ async fn activate_refused(session: &Session, ticket: &Ticket, authority: &Author
                 judged: vec![Judged::coordination(*mark)],
             };
             let sent = session.caller.send();
-            let ask =
-                || session.rooms.durable.reap_lost_attempt(&sent.origin, std::slice::from_ref(&request));
+            let ask = || session.rooms.durable.reap_lost_attempt(&sent.origin, slice::from_ref(&request));
             if session.until_answered(|| session.is_draining(), ask).await.is_ok() {
                 let _ = session.rooms.coordination.nudge(&[job]).await;
             }

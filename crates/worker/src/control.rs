@@ -1,5 +1,6 @@
 //! What running work can ask of its worker: progress, checkpoint, whether to stop.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +15,6 @@ use thiserror::Error;
 use tokio::sync::{Mutex, watch};
 
 use crate::held::raise;
-use crate::patience::only;
-use crate::record::About;
 use crate::session::Session;
 use crate::stage::{OutputStage, StageError};
 
@@ -59,17 +58,23 @@ pub(crate) struct Sealing {
     /// The attempt executes no more: nothing is sealed for a checkpoint from here on.
     ended: bool,
     /// Parts that the last acknowledged checkpoint refers to and this attempt wrote.
-    own_parts: std::collections::BTreeSet<String>,
-    /// The attempt has ended and its folders go away: what is in them is no checkpoint any more.
-    closed: bool,
+    own_parts: BTreeSet<String>,
+}
+
+impl Sealing {
+    /// Whether a checkpoint may still be made.
+    fn may_go_on(&self, stop: Stop) -> Result<(), CheckpointError> {
+        if self.ended || stop == Stop::LeaseLost {
+            return Err(CheckpointError::Refused(Guard::Authority));
+        }
+        Ok(())
+    }
 }
 
 /// One attempt, as its handler or program sees it.
 pub struct AttemptControl {
     pub(crate) session: Arc<Session>,
-    job: JobId,
-    attempt: AttemptId,
-    token: Token,
+    stage: StageId,
     mark: Mark,
     stop: watch::Sender<Stop>,
     progress: watch::Sender<Option<UserProgress>>,
@@ -82,6 +87,8 @@ pub(crate) struct AttemptIdentity {
     pub(crate) mark: Mark,
     /// The spec's progress it begins with.
     pub(crate) progress: u64,
+    /// What the checkpoint resumed from showed.
+    pub(crate) shown: Option<UserProgress>,
 }
 
 impl AttemptControl {
@@ -93,18 +100,15 @@ impl AttemptControl {
     ) -> Arc<Self> {
         Arc::new(Self {
             session,
-            job: identity.stage.job,
-            attempt: identity.stage.attempt,
-            token: identity.stage.token,
+            stage: identity.stage,
             mark: identity.mark,
             stop,
-            progress: watch::channel(None).0,
+            progress: watch::channel(identity.shown.clone()).0,
             sealing: Mutex::new(Sealing {
                 output,
                 progress: identity.progress,
                 ended: false,
-                own_parts: Default::default(),
-                closed: false,
+                own_parts: BTreeSet::new(),
             }),
         })
     }
@@ -112,23 +116,23 @@ impl AttemptControl {
     /// The job.
     #[must_use]
     pub fn job(&self) -> JobId {
-        self.job
+        self.stage.job
     }
 
     /// The attempt's fencing token.
     #[must_use]
     pub fn token(&self) -> Token {
-        self.token
+        self.stage.token
     }
 
     /// The attempt's opaque id.
     #[must_use]
     pub fn attempt(&self) -> AttemptId {
-        self.attempt
+        self.stage.attempt
     }
 
-    pub(crate) fn about(&self) -> About {
-        About { job: self.job, token: self.token, attempt: self.attempt }
+    pub(crate) fn stage(&self) -> StageId {
+        self.stage
     }
 
     /// Whether and why to stop, now and as it changes.
@@ -168,27 +172,27 @@ impl AttemptControl {
             return Err(StageError::StateTooLarge { bytes, limit: limit::STATE_BYTES }.into());
         }
         let mut sealing = self.sealing.lock().await;
-        if sealing.closed || *self.stop.borrow() == Stop::LeaseLost {
-            return Err(CheckpointError::Refused(Guard::Authority));
-        }
+        sealing.may_go_on(*self.stop.borrow())?;
         let manifest = sealing.output.seal(false).await?;
         let mut parts: Vec<Part> = manifest.parts().cloned().collect();
         let manifest =
             document(&mut sealing.output, manifest.encode().map_err(StageError::from)?, &mut parts).await?;
         let state = document(&mut sealing.output, state, &mut parts).await?;
-        let stage = self.stage();
-        let own: std::collections::BTreeSet<String> =
-            parts.into_iter().map(|part| part.key).filter(|key| key.starts_with(&stage.prefix())).collect();
+        let own: BTreeSet<String> = parts
+            .into_iter()
+            .map(|part| part.key)
+            .filter(|key| key.starts_with(&self.stage.prefix()))
+            .collect();
         if !own.is_empty() {
-            self.session.rooms.target.settle(&stage).await.map_err(StageError::from)?;
+            self.session.rooms.target.settle(&self.stage).await.map_err(StageError::from)?;
         }
         let progress = sealing.progress + 1;
         let detail = Detail { progress: Some(progress), ..Detail::default() };
-        self.session.record(Action::AdvanceAttempt, Some(self.about()), detail, Vec::new());
+        self.session.record(Action::AdvanceAttempt, Some(self.stage), detail, Vec::new());
         self.persist(PersistCheckpoint {
-            job: self.job,
-            attempt: self.attempt,
-            token: self.token,
+            job: self.stage.job,
+            attempt: self.stage.attempt,
+            token: self.stage.token,
             progress,
             user: user.clone(),
             state,
@@ -204,37 +208,19 @@ impl AttemptControl {
         Ok(())
     }
 
-    /// Waits for a checkpoint under way and lets no other begin. A program's request may outlive it, and
-    /// while authority lasts a checkpoint of folders that are being removed would be accepted.
-    pub(crate) async fn close(&self) {
-        self.sealing.lock().await.closed = true;
-    }
-
-    /// Waits for a checkpoint under way, which a program that was killed had asked for, and takes no other: what is
-    /// written after an attempt's end would outlive the sweep of its stage.
+    /// Waits for a checkpoint under way, which a program that was killed had asked for, and takes no other: what
+    /// is written after an attempt's end would outlive the sweep of its stage, and while authority lasts a
+    /// checkpoint of folders that are being removed would be accepted.
     pub(crate) async fn end_checkpoints(&self) {
         self.sealing.lock().await.ended = true;
     }
 
-    fn stage(&self) -> StageId {
-        StageId { job: self.job, token: self.token, attempt: self.attempt }
-    }
-
     async fn persist(&self, request: PersistCheckpoint) -> Result<(), CheckpointError> {
         let sent = self.session.caller.send();
-        let answer = self
-            .session
-            .until_answered(
-                || *self.stop.borrow() == Stop::LeaseLost,
-                || async {
-                    let batch = std::slice::from_ref(&request);
-                    only(
-                        self.session.rooms.durable.persist_checkpoint(&sent.origin, batch).await?,
-                        "persist a checkpoint",
-                    )
-                },
-            )
-            .await?;
+        let ask =
+            || self.session.rooms.durable.persist_checkpoint(&sent.origin, std::slice::from_ref(&request));
+        let lost = || *self.stop.borrow() == Stop::LeaseLost;
+        let answer = self.session.until_one_answered(lost, "persist a checkpoint", ask).await?;
         match answer.step {
             Step::Taken(_) => Ok(()),
             Step::Refused(guard) => {
@@ -259,8 +245,8 @@ impl AttemptControl {
         while changed.changed().await.is_ok() {
             let Some(progress) = changed.borrow_and_update().clone() else { continue };
             let report = ReportProgress {
-                job: self.job,
-                attempt: self.attempt,
+                job: self.stage.job,
+                attempt: self.stage.attempt,
                 worker: self.session.options.incarnation,
                 progress,
                 judged: vec![Judged::durable(self.mark)],
@@ -291,4 +277,28 @@ fn check_progress(progress: &UserProgress) -> Result<(), Violation> {
     let Some(message) = &progress.message else { return Ok(()) };
     job::check_size("progress message", message.len(), limit::PROGRESS_MESSAGE_BYTES)?;
     job::check_text("progress message", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use target::file::FileTarget;
+
+    #[test]
+    fn no_checkpoint_is_made_of_an_attempt_that_has_ended_or_lost_its_lease() {
+        let folder = tempfile::tempdir().unwrap();
+        let stage = StageId { job: JobId(1), token: Token(1), attempt: AttemptId(1) };
+        let target = Arc::new(FileTarget::new(folder.path()));
+        let output = OutputStage::new(target, stage, folder.path().join("output"));
+        let mut sealing = Sealing { output, progress: 0, ended: false, own_parts: BTreeSet::new() };
+        for stop in [Stop::None, Stop::Drain, Stop::TimedOut, Stop::Cancel] {
+            assert!(sealing.may_go_on(stop).is_ok(), "{stop:?}");
+        }
+        assert!(matches!(
+            sealing.may_go_on(Stop::LeaseLost),
+            Err(CheckpointError::Refused(Guard::Authority))
+        ));
+        sealing.ended = true;
+        assert!(matches!(sealing.may_go_on(Stop::None), Err(CheckpointError::Refused(Guard::Authority))));
+    }
 }

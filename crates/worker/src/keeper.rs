@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use coordination::{At, HandBack, RenewLease};
+use coordination::{HandBack, RenewLease};
 use protocol::{Fault, Guard, Step};
 
 use crate::control::Stop;
 use crate::held::HeldLease;
-use crate::patience::only;
 use crate::restore;
 use crate::session::{Rooms, Session};
 
@@ -151,18 +150,11 @@ async fn enforce_deadlines(session: &Session) {
 #[doc(alias = "ClaimRefused")]
 pub(crate) async fn claim_refused(session: &Session, hand_back: HandBack) {
     session.held.remove_reservation(hand_back.reservation);
-    let answer = session
-        .until_answered(
-            || session.is_draining(),
-            || async {
-                let (_sent, at): (_, At) = session.send();
-                only(
-                    session.rooms.coordination.claim_refused(&at, &[hand_back]).await?,
-                    "hand a reservation back",
-                )
-            },
-        )
-        .await;
+    let ask = || async {
+        let (_sent, at) = session.send();
+        session.rooms.coordination.claim_refused(&at, &[hand_back]).await
+    };
+    let answer = session.until_one_answered(|| session.is_draining(), "hand a reservation back", ask).await;
     if let Err(fault) = answer {
         // Its deadline takes it back.
         tracing::debug!(error = %fault, "cannot hand a reservation back");

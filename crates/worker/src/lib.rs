@@ -22,6 +22,7 @@ mod session;
 mod stage;
 pub mod warden;
 
+pub use attempt::describe;
 pub use control::{AttemptControl, CheckpointError, Stop};
 pub use handler::{Ending, Executor, Handler, HandlerError, Run};
 pub use options::{WorkerOptions, WorkerOptionsError};

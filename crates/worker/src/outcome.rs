@@ -1,13 +1,14 @@
 //! Reporting how an attempt ended: `SendOutcome`, then the one durable answer.
 
+use std::slice;
+
 use durable::{AcceptFailure, AcceptSuccess, Ended, FinalizeCancel, ProgramExit, ResultRecord};
 use protocol::{Action, Detail, FailureCause, Fault, Guard, Mark, Stamped, Step, limit};
-use target::{Digest, Manifest, StageId};
+use target::{Digest, Manifest};
 
 use crate::attempt::describe;
 use crate::control::{AttemptControl, Stop, document};
 use crate::handler::Ending;
-use crate::patience::only;
 use crate::stage::StageError;
 
 /// What came of the report.
@@ -48,7 +49,7 @@ pub(crate) async fn report(control: &AttemptControl, ending: Ending) -> Reported
 }
 
 fn note(control: &AttemptControl, action: Action, detail: Detail) {
-    control.session.record(action, Some(control.about()), detail, Vec::new());
+    control.session.record(action, Some(control.stage()), detail, Vec::new());
 }
 
 #[doc(alias = "AcceptSuccess")]
@@ -70,9 +71,8 @@ async fn succeed(control: &AttemptControl) -> Result<Reported, Fault> {
         result: record,
     };
     let sent = control.session.caller.send();
-    let answer = ask(control, || async {
-        let batch = std::slice::from_ref(&request);
-        only(control.session.rooms.durable.accept_success(&sent.origin, batch).await?, "publish a result")
+    let answer = ask(control, "publish a result", || {
+        control.session.rooms.durable.accept_success(&sent.origin, slice::from_ref(&request))
     })
     .await?;
     settle_refusal(control, answer).await
@@ -80,7 +80,7 @@ async fn succeed(control: &AttemptControl) -> Result<Reported, Fault> {
 
 /// Seals everything once more, lays the result out, and describes it.
 async fn publishable(control: &AttemptControl) -> Result<ResultRecord, StageError> {
-    let stage = StageId { job: control.job(), token: control.token(), attempt: control.attempt() };
+    let stage = control.stage();
     let mut sealing = control.sealing.lock().await;
     let manifest = sealing.output.seal(true).await?;
     let laid = if manifest.entries.is_empty() {
@@ -116,9 +116,8 @@ async fn fail(
         chance: control.session.runtime.rng.next_u64(),
     };
     let sent = control.session.caller.send();
-    let answer = ask(control, || async {
-        let batch = std::slice::from_ref(&request);
-        only(control.session.rooms.durable.accept_failure(&sent.origin, batch).await?, "record a failure")
+    let answer = ask(control, "record a failure", || {
+        control.session.rooms.durable.accept_failure(&sent.origin, slice::from_ref(&request))
     })
     .await?;
     settle_refusal(control, answer).await
@@ -142,9 +141,8 @@ async fn settle_refusal(control: &AttemptControl, answer: Stamped<Ended>) -> Res
 async fn finalize_cancel(control: &AttemptControl) -> Result<Reported, Fault> {
     let request = FinalizeCancel { job: control.job(), attempt: control.attempt(), judged: Vec::new() };
     let sent = control.session.caller.send();
-    let answer = ask(control, || async {
-        let batch = std::slice::from_ref(&request);
-        only(control.session.rooms.durable.finalize_cancel(&sent.origin, batch).await?, "finish a cancel")
+    let answer = ask(control, "finish a cancel", || {
+        control.session.rooms.durable.finalize_cancel(&sent.origin, slice::from_ref(&request))
     })
     .await?;
     Ok(Reported { mark: Some(answer.mark), changed: matches!(answer.step, Step::Taken(_)) })
@@ -152,12 +150,16 @@ async fn finalize_cancel(control: &AttemptControl) -> Result<Reported, Fault> {
 
 /// The store may be away for long: the work is done, and its verdict waits. Only the end of the lease, when
 /// nobody would take it any more, ends the patience.
-async fn ask<T, F>(control: &AttemptControl, request: impl FnMut() -> F + Send) -> Result<T, Fault>
+async fn ask<T, F>(
+    control: &AttemptControl,
+    doing: &str,
+    request: impl FnMut() -> F + Send,
+) -> Result<T, Fault>
 where
-    F: Future<Output = Result<T, Fault>> + Send,
+    F: Future<Output = Result<Vec<T>, Fault>> + Send,
 {
     let stop = control.stop();
-    control.session.until_answered(move || *stop.borrow() == Stop::LeaseLost, request).await
+    control.session.until_one_answered(move || *stop.borrow() == Stop::LeaseLost, doing, request).await
 }
 
 /// Text that every store can hold: no NUL, cut between characters.

@@ -36,10 +36,28 @@ impl Session {
             }
         }
     }
+
+    /// The same for a batch of one: its one answer.
+    pub(crate) async fn until_one_answered<T, F, G>(
+        &self,
+        give_up: G,
+        doing: &str,
+        mut ask: impl FnMut() -> F + Send,
+    ) -> Result<T, Fault>
+    where
+        F: Future<Output = Result<Vec<T>, Fault>> + Send,
+        G: Fn() -> bool + Send + Sync,
+    {
+        self.until_answered(give_up, || {
+            let answers = ask();
+            async { only(answers.await?, doing) }
+        })
+        .await
+    }
 }
 
 /// The one answer to a batch of one.
-pub(crate) fn only<T>(mut answers: Vec<T>, doing: &str) -> Result<T, Fault> {
+fn only<T>(mut answers: Vec<T>, doing: &str) -> Result<T, Fault> {
     match (answers.pop(), answers.is_empty()) {
         (Some(answer), true) => Ok(answer),
         _ => Err(Fault::new(FaultKind::Corrupt, format!("read the one answer when trying to {doing}"))),

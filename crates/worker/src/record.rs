@@ -1,20 +1,13 @@
 //! The worker's own events: what it decides in its own memory and writes to the target (protocol §6).
 
-use protocol::{Action, AttemptId, Detail, Event, JobId, Judged, Outcome, Token};
+use protocol::{Action, Detail, Event, Judged, Outcome};
+use target::StageId;
 
 use crate::session::Session;
 
-/// What an event is about.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct About {
-    pub(crate) job: JobId,
-    pub(crate) token: Token,
-    pub(crate) attempt: AttemptId,
-}
-
 impl Session {
     /// Records that an action of the worker's memory or of the target was taken.
-    pub(crate) fn record(&self, action: Action, about: Option<About>, detail: Detail, judged: Vec<Judged>) {
+    pub(crate) fn record(&self, action: Action, about: Option<StageId>, detail: Detail, judged: Vec<Judged>) {
         if !self.events.is_on() {
             return;
         }

@@ -1,6 +1,5 @@
 //! Asking for work: only while own slots are free (`Reserve`'s local conjunct).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -105,12 +104,12 @@ async fn ask(session: &Arc<Session>, turn: &mut usize) -> Result<Asked, Fault> {
             return Err(fault);
         }
     };
-    let mut given = BTreeSet::new();
+    let mut given = false;
     let mut none_queued = false;
     for answer in answers {
         match answer.step {
             Step::Taken(reserved) => {
-                given.insert(reserved.window.clone());
+                given = true;
                 session.take_slot();
                 session.held.add_reservation(HandBack {
                     job: reserved.job,
@@ -128,5 +127,5 @@ async fn ask(session: &Arc<Session>, turn: &mut usize) -> Result<Asked, Fault> {
         // Something may be left in any of them: the pool was full, paused, opening, or gave all it was asked.
         session.windows_may_have_entries(request.windows);
     }
-    Ok(if given.is_empty() { Asked::Nothing } else { Asked::Given })
+    Ok(if given { Asked::Given } else { Asked::Nothing })
 }

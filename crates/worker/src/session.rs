@@ -63,6 +63,7 @@ pub(crate) struct Session {
     coordination_limit_ms: Arc<AtomicU64>,
     /// Slots not taken by a reservation or something that really executes, zombies too.
     pub(crate) free: AtomicU32,
+    /// Heard by the one that asks for work.
     pub(crate) slot_freed: Notify,
     /// Wakes the keeper before its time.
     pub(crate) keeper_wanted: Notify,
@@ -150,7 +151,6 @@ impl Session {
 
     pub(crate) fn free_slot(&self) {
         self.free.fetch_add(1, Ordering::AcqRel);
-        self.slot_freed.notify_waiters();
         self.slot_freed.notify_one();
     }
 
@@ -239,7 +239,6 @@ impl Worker {
                 lease.stop(crate::control::Stop::Drain);
             }
             session.keeper_wanted.notify_one();
-            session.slot_freed.notify_waiters();
             session.slot_freed.notify_one();
         }
     }

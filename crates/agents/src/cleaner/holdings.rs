@@ -5,6 +5,7 @@ use durable::PhaseRead;
 use protocol::{Fault, JobId, Judged, Phase};
 
 use super::Cleaner;
+use crate::ground::taken;
 
 const PAGE: usize = 500;
 
@@ -38,12 +39,12 @@ impl Cleaner {
     #[doc(alias = "ReleaseLease")]
     #[doc(alias = "ReleaseReservation")]
     pub(super) async fn clean_holdings(&self) -> Result<u64, Fault> {
-        let mut taken = 0;
+        let mut given_back = 0;
         let mut after: Option<JobId> = None;
         loop {
             let page = self.ground.rooms.coordination.holdings(after, PAGE).await?;
             if page.jobs.is_empty() {
-                return Ok(taken);
+                return Ok(given_back);
             }
             let jobs: Vec<JobId> = page.jobs.iter().map(|holding| holding.job).collect();
             let phases = self.ground.rooms.durable.phases(&jobs).await?;
@@ -53,16 +54,15 @@ impl Cleaner {
                     leftovers.judge(holding, read);
                 }
             }
-            taken += self.give_back(leftovers).await?;
+            given_back += self.give_back(leftovers).await?;
             after = jobs.last().copied();
             if !page.more {
-                return Ok(taken);
+                return Ok(given_back);
             }
         }
     }
 
     async fn give_back(&self, leftovers: Leftovers) -> Result<u64, Fault> {
-        let mut taken = 0;
         let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
         let room = &self.ground.rooms.coordination;
         let mut answers = Vec::new();
@@ -76,8 +76,6 @@ impl Cleaner {
             answers.extend(room.clean_terminal_coordination(&at, &leftovers.terminal).await?);
         }
         self.ground.check_stale(&answers);
-        taken += u64::try_from(answers.iter().filter(|answer| answer.step.refused().is_none()).count())
-            .unwrap_or(0);
-        Ok(taken)
+        Ok(taken(&answers))
     }
 }

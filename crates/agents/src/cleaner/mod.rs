@@ -16,7 +16,7 @@ use protocol::{Fault, Judged, Phase};
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::Ground;
+use crate::ground::{Ground, taken};
 
 /// The cleaner's options.
 #[derive(Debug, Clone, Copy)]
@@ -66,8 +66,7 @@ impl Cleaner {
         let Some((_sent, at)) = self.ground.send_at().filter(|_| !batch.is_empty()) else { return Ok(0) };
         let answers = self.ground.rooms.coordination.clean_terminal_coordination(&at, &batch).await?;
         self.ground.check_stale(&answers);
-        Ok(u64::try_from(answers.iter().filter(|answer| answer.step.refused().is_none()).count())
-            .unwrap_or(0))
+        Ok(taken(&answers))
     }
 
     fn leftovers_are_due(&self) -> bool {

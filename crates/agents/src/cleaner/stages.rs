@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use durable::{Document, StageSwept, SweepStage};
 use protocol::Fault;
-use target::{Digest, Manifest, Part, StageId, TargetFault};
+use target::{Manifest, Part, StageId, TargetFault};
 
 use super::Cleaner;
+use crate::ground::count;
 
 const PAGE: usize = 200;
 /// Death is presumed so many lease lengths after the revocation (protocol §3).
@@ -39,8 +40,7 @@ impl Cleaner {
             let sent = self.ground.send();
             self.ground.rooms.durable.stages_swept(&sent.origin, &swept).await?;
         }
-        let count = u64::try_from(swept.len()).unwrap_or(0);
-        Ok((count, count > 0 && due.len() == PAGE))
+        Ok((count(swept.len()), !swept.is_empty() && due.len() == PAGE))
     }
 
     /// Whether something was kept that a later sweep has to take.
@@ -66,8 +66,7 @@ impl Cleaner {
             Document::Inline(bytes) => bytes.clone(),
             Document::Stored { key, length, digest } => {
                 keep.insert(key.clone());
-                let part = Part { key: key.clone(), length: *length, digest: Digest(*digest) };
-                self.ground.rooms.target.read(&part).await.map_err(fault)?
+                self.ground.rooms.target.read(&Part::stored(key, *length, *digest)).await.map_err(fault)?
             }
         };
         // A state is no manifest and names no parts.

@@ -106,7 +106,7 @@ async fn singles(client: &Client) -> Result<(Vec<Duration>, Vec<Duration>), Fail
 async fn drain(client: &Client, jobs: u64) -> Result<Duration, Failure> {
     let room = client.durable();
     let queue = noop().queue;
-    pause(client, Configure { pause: Some(queue.clone()), ..Configure::default() }).await?;
+    client.configure(&Configure { pause: Some(queue.clone()), ..Configure::default() }).await?;
     let runtime = Runtime::system();
     let before = succeeded(room.as_ref()).await?;
     let mut left = usize::try_from(jobs)?;
@@ -116,22 +116,14 @@ async fn drain(client: &Client, jobs: u64) -> Result<Duration, Failure> {
             (0..count).map(|_| Submit { job: runtime.new_job_id(), spec: noop(), retry_of: None }).collect();
         let sent = client.send();
         room.submit(&sent.origin, &batch).await?;
+        client.coordination().nudge(&batch.iter().map(|submit| submit.job).collect::<Vec<_>>()).await?;
         left -= count;
     }
-    client.coordination().nudge(&[]).await?;
     until(|| async { Ok(client.coordination().pool().await?.queued > 0) }).await?;
     let began = Instant::now();
-    pause(client, Configure { resume: Some(queue), ..Configure::default() }).await?;
+    client.configure(&Configure { resume: Some(queue), ..Configure::default() }).await?;
     until(|| async { Ok(succeeded(room.as_ref()).await? - before >= jobs) }).await?;
     Ok(began.elapsed())
-}
-
-/// Changes the pause and waits until coordination has it, too.
-async fn pause(client: &Client, change: Configure) -> Result<(), Failure> {
-    let sent = client.send();
-    let row = client.durable().configure(&sent.origin, &change).await?;
-    client.coordination().nudge(&[]).await?;
-    until(|| async { Ok(client.coordination().pool().await?.config.revision >= row.config_revision) }).await
 }
 
 async fn succeeded(room: &dyn DurableRoom) -> Result<u64, Failure> {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use durable::{Durable, RequestCancel, Retried, Retry};
-use protocol::{JobId, Phase, Stamped, Step};
-use remora::{Client, ClientError, DataFolder};
+use protocol::{JobId, Phase};
+use remora::{Client, ClientError, DataFolder, answer_about};
 use runtime::{Caller, Runtime};
 
 use super::{cancel, retry};
@@ -98,21 +98,11 @@ async fn offline(write: &server::OfflineWrite, job: JobId, change: Change) -> Re
     match change {
         Change::Cancel => {
             let answers = write.room.request_cancel(&sent.origin, &[RequestCancel { job }]).await?;
-            one(answers, job).map(|done| Changed::Cancelled(done.phase))
+            answer_about(job, answers).map(|done| Changed::Cancelled(done.phase))
         }
         Change::Retry => {
             let request = Retry { job, new_job: runtime.new_job_id() };
-            one(write.room.retry(&sent.origin, &[request]).await?, job).map(Changed::Retried)
+            answer_about(job, write.room.retry(&sent.origin, &[request]).await?).map(Changed::Retried)
         }
-    }
-}
-
-#[cfg(feature = "embedded")]
-fn one<T>(answers: Vec<Stamped<T>>, job: JobId) -> Result<T, ClientError> {
-    match answers.into_iter().next().map(|answer| answer.step) {
-        Some(Step::Taken(effect)) => Ok(effect),
-        Some(Step::Refused(protocol::Guard::JobExists)) | None => Err(ClientError::NoSuchJob(job)),
-        Some(Step::Refused(guard)) => Err(ClientError::Refused(guard)),
-        Some(Step::SetAside(reason)) => Err(ClientError::SetAside(reason)),
     }
 }

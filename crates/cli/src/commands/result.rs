@@ -8,7 +8,7 @@ use durable::{Document, PublishedResult};
 use protocol::JobId;
 use serde_json::json;
 use target::file::FileTarget;
-use target::{Digest, Manifest, Node, Part, Target};
+use target::{Manifest, Node, Part, Target};
 
 use super::follow::{clean, data_folder, result_folder};
 use super::show::job_view;
@@ -49,10 +49,7 @@ pub(crate) async fn run(dir: PathBuf, args: ResultArgs, printer: &Printer) -> Re
 async fn manifest(target: &FileTarget, result: &PublishedResult) -> Result<Manifest, Failure> {
     let bytes = match &result.record.manifest {
         Document::Inline(bytes) => bytes.clone(),
-        Document::Stored { key, length, digest } => {
-            let part = Part { key: key.clone(), length: *length, digest: Digest(*digest) };
-            target.read(&part).await?
-        }
+        Document::Stored { key, length, digest } => target.read(&Part::stored(key, *length, *digest)).await?,
     };
     Ok(Manifest::decode(&bytes)?)
 }

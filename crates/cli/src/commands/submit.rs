@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use durable::{Durable, Submit, Submitted};
-use protocol::{JobSpec, Step};
+use protocol::JobSpec;
 use remora::DataFolder;
 use runtime::{Caller, Runtime};
 use serde_json::json;
@@ -54,10 +54,5 @@ async fn submit_offline(dir: &Path, spec: JobSpec) -> Result<Submitted, Failure>
     let job = runtime.new_job_id();
     let sent = Caller::new(runtime.new_actor_id()).send();
     let answers = write.room.submit(&sent.origin, &[Submit { job, spec, retry_of: None }]).await?;
-    match answers.into_iter().next().map(|answer| answer.step) {
-        Some(Step::Taken(submitted)) => Ok(submitted),
-        Some(Step::Refused(guard)) => Err(explain(remora::ClientError::Refused(guard))),
-        Some(Step::SetAside(reason)) => Err(Failure::new(code::FAILED, reason)),
-        None => Err(Failure::new(code::FAILED, "the store gave no answer")),
-    }
+    remora::answer_about(job, answers).map_err(explain)
 }

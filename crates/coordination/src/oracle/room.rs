@@ -1,7 +1,7 @@
 //! The port over the shelf: each batch element by element, under one lock.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, Incarnation, JobId, Reason, Stamped, Step, job, limit};
+use protocol::{AttemptId, Fault, Incarnation, JobId, Stamped, job, limit};
 use tokio::sync::broadcast;
 
 use super::{OracleRoom, Shelf, Verdict};
@@ -107,7 +107,7 @@ impl Coordination for OracleRoom {
             let one = |request: &ReportProgress| {
                 let message = request.progress.message.as_ref().map_or(0, String::len);
                 if let Err(over) = job::check_size("message", message, limit::PROGRESS_MESSAGE_BYTES) {
-                    return Stamped { mark: shelf.mark(), step: Step::SetAside(Reason(over.to_string())) };
+                    return Stamped::set_aside(shelf.mark(), over.to_string());
                 }
                 let verdict = shelf.current(at).and_then(|()| shelf.report_progress(request));
                 shelf.answer(verdict)

@@ -99,8 +99,7 @@ pub trait Coordination: Send + Sync {
     /// Rule 9: opens the pool. Open already is `Taken`. Refused: `stale`.
     async fn open_epoch(&self, at: &At) -> Result<Stamped<()>, Fault>;
 
-    /// A hint that the durable rows of these jobs changed: wakes dispatcher, canceller and watchers. Without
-    /// jobs: a hint that the pool's durable configuration changed.
+    /// A hint that the durable rows of these jobs changed: wakes dispatcher, canceller and watchers.
     async fn nudge(&self, jobs: &[protocol::JobId]) -> Result<(), Fault>;
 
     /// Wake-ups from now on. Hints only: they may be lost, so whoever waits also looks now and then.

@@ -1,7 +1,7 @@
 //! `AuthorizeAttempt` and `PersistCheckpoint`: what a worker asks while it has, or gets, authority.
 
 use protocol::machine::{Attempt, Move};
-use protocol::{Guard, Reason, Stamped, Step, UserProgress, job, limit};
+use protocol::{Guard, Stamped, UserProgress, job, limit};
 
 use super::job::{AttemptNote, JOB, JobRow, Stored, WORKER};
 use super::{Shelf, UNREADABLE, aside, mark, storable};
@@ -28,7 +28,7 @@ impl Shelf {
         if row.unreadable {
             let reason = UNREADABLE.to_owned();
             row.offer.set_aside = Some(reason.clone());
-            return Stamped { mark: mark(row.revision), step: Step::SetAside(Reason(reason)) };
+            return Stamped::set_aside(mark(row.revision), reason);
         }
         let revision = row.take(Move::AuthorizeAttempt(JOB, WORKER));
         row.attempts.push(AttemptNote {

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use protocol::{JobId, Mark, Reason, Stamped, Step, Timestamp};
+use protocol::{JobId, Mark, Stamped, Timestamp};
 
 use crate::PoolRow;
 use job::JobRow;
@@ -102,7 +102,7 @@ fn mark(revision: u64) -> Mark {
 
 /// A request that is wrong in itself; no row was looked at.
 fn aside<T>(reason: impl Into<String>) -> Stamped<T> {
-    Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason.into())) }
+    Stamped::set_aside(Mark::default(), reason)
 }
 
 /// A text that every store can hold.

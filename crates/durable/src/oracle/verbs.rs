@@ -1,7 +1,7 @@
 //! `ScheduleRetry`, `RequestCancel`, `InvalidateCheckpoint`, and the verb `retry`.
 
 use protocol::machine::Move;
-use protocol::{Guard, JobSpec, Phase, Reason, Stamped, Step};
+use protocol::{Guard, JobSpec, Phase, Stamped};
 
 use super::job::JOB;
 use super::{Shelf, UNREADABLE, mark};
@@ -108,8 +108,7 @@ impl Shelf {
         let row = &self.jobs[&request.job];
         let seen = mark(row.revision);
         if row.unreadable {
-            let reason = Reason(UNREADABLE.to_owned());
-            return Stamped { mark: seen, step: Step::SetAside(reason) };
+            return Stamped::set_aside(seen, UNREADABLE);
         }
         let spec = JobSpec { scheduled_at: None, idempotency_key: None, ..row.spec.clone() };
         let new = Submit { job: request.new_job, spec, retry_of: Some(request.job) };

@@ -2,7 +2,7 @@
 //!
 //! Promises that what is read is what was written, digit for digit; a value that does not read back is a bad row.
 
-use protocol::{FailureCause, JobSpec, Phase, Timestamp, UserProgress, Verdict};
+use protocol::{FailureCause, JobSpec, Phase, RetryPolicy, Timestamp, UserProgress, Verdict};
 use rusqlite::Row;
 
 use super::transaction::Seen;
@@ -53,6 +53,10 @@ pub(super) fn seen(row: &Row<'_>) -> Result<Seen, Trouble> {
         phase: phase(row, "phase")?,
         max_attempts: row.get("max_attempts")?,
     })
+}
+
+pub(super) fn retry_policy(row: &Row<'_>) -> Result<RetryPolicy, Trouble> {
+    Ok(RetryPolicy { base_ms: count(row, "retry_base_ms")?, cap_ms: count(row, "retry_cap_ms")? })
 }
 
 pub(super) fn verdict_name(verdict: Verdict) -> &'static str {

@@ -9,6 +9,8 @@
 mod actions;
 mod clock;
 mod column;
+#[cfg(feature = "conformance")]
+mod damage;
 mod error;
 mod header;
 mod migrate;
@@ -29,6 +31,8 @@ mod writer;
 use std::path::Path;
 
 pub use clock::{TimeSource, system_time};
+#[cfg(feature = "conformance")]
+pub use damage::damage;
 pub use error::OpenError;
 pub use options::Options;
 

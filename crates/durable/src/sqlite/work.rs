@@ -3,7 +3,7 @@
 //! Promises: a row that fails by itself is set aside and its neighbours are decided; the answer and the events go
 //! out only after the commit.
 
-use protocol::{Event, EventSink, Fault, Mark, Origin, Reason, Stamped, Step};
+use protocol::{Event, EventSink, Fault, Mark, Origin, Stamped};
 use tokio::sync::oneshot;
 
 use super::section::sql;
@@ -88,7 +88,7 @@ impl<R, T> Batch<R, T> {
                 let Some(reason) = trouble.of_the_row() else { return Err(trouble) };
                 transaction.write(sql!("connection", "rollback_to"), &[])?;
                 transaction.write(sql!("connection", "release"), &[])?;
-                let answer = Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) };
+                let answer = Stamped::set_aside(Mark::default(), reason);
                 super::transaction::Decided::silent(answer)
             }
         }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use protocol::{Event, EventSink, JobId, Timestamp};
 use remora_durable::DurableRoom;
 use remora_durable::conformance::Fixture;
-use remora_durable::sqlite::{Options, SqliteRoom};
+use remora_durable::sqlite::{Options, SqliteRoom, damage};
 use tempfile::TempDir;
 
 #[derive(Default)]
@@ -43,11 +43,7 @@ impl Fixture for Sqlite {
     }
 
     async fn damage(&self, job: JobId) {
-        let connection = rusqlite::Connection::open(&self.path).unwrap();
-        let damaged = connection
-            .execute("UPDATE job_spec SET spec = '{\"kind\":' WHERE job = ?1", [job.to_bytes()])
-            .unwrap();
-        assert_eq!(damaged, 1);
+        damage(&self.path, job);
     }
 }
 

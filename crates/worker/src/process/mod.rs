@@ -17,7 +17,6 @@ use async_trait::async_trait;
 use durable::ProgramExit;
 use protocol::FailureCause;
 use serde::{Deserialize, Serialize};
-use target::StageId;
 
 use crate::attempt::describe;
 use crate::control::Stop;
@@ -137,8 +136,7 @@ impl ProcessExecutor {
 
     async fn watch(&self, run: &Arc<Run>, start: &Start) -> Result<Ending, StageError> {
         let control = &run.control;
-        let stage = StageId { job: control.job(), token: control.token(), attempt: control.attempt() };
-        let sink = control.session.rooms.target.open_log(&stage).await?;
+        let sink = control.session.rooms.target.open_log(&control.stage()).await?;
         let (warden, output) = Warden::start(&self.brood, &self.options.warden, start)
             .await
             .map_err(|error| StageError::local("start a warden", error))?;

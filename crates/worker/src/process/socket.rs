@@ -95,10 +95,8 @@ async fn checkpoint(
     message: Option<String>,
     run: &Run,
 ) -> Result<(), CheckpointError> {
-    let shown = run.control.shown_progress();
-    let given = progress.is_some();
-    let mut progress = progress.or_else(|| shown.clone()).unwrap_or_default();
-    progress.message = message.or(if given { None } else { progress.message });
+    let mut progress = progress.or_else(|| run.control.shown_progress()).unwrap_or_default();
+    progress.message = message.or(progress.message);
     let state = current_state(run).await?;
     run.control.checkpoint(progress, state).await
 }

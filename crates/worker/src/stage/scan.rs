@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use super::StageError;
 
@@ -114,10 +114,6 @@ pub(super) fn open(path: &Path) -> Result<Option<File>, StageError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StageError::local(format!("read {}", path.display()), error)),
     }
-}
-
-pub(super) fn join(root: &Path, inside: &str) -> PathBuf {
-    root.join(inside)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use target::{Digest, Entry, Manifest, Node, Part, StageId, Target};
 
-use super::scan::{Found, Identity, identify, join, keeps_change_times, open, scan};
+use super::scan::{Found, Identity, identify, keeps_change_times, open, scan};
 use super::{StageError, folder::blocking};
 
 /// A file must have been unchanged this long before its copy began for its change time to be believed.
@@ -16,7 +16,6 @@ const SETTLED_NS: i128 = 100_000_000;
 #[derive(Debug, Clone)]
 struct Sealed {
     part: Part,
-    executable: bool,
     /// Equal later means unchanged; `None` where only the digest can tell.
     identity: Option<Identity>,
 }
@@ -33,9 +32,8 @@ pub(crate) struct OutputStage {
 /// What a look at a file found.
 enum Look {
     Gone,
-    Unchanged,
-    /// Same bytes by digest; the identity to remember.
-    SameBytes(Option<Identity>),
+    /// The bytes of the part known; the identity to remember.
+    Same(Part, Option<Identity>),
     Changed {
         before: Identity,
         copy_may_be_trusted: bool,
@@ -50,7 +48,7 @@ impl OutputStage {
     /// Puts the output back as a manifest says; it is the stage's beginning, by reference.
     pub(crate) async fn restore(&mut self, manifest: &Manifest) -> Result<(), StageError> {
         for entry in &manifest.entries {
-            let path = join(&self.root, &entry.path);
+            let path = self.root.join(&entry.path);
             match &entry.node {
                 Node::Folder => local(&path, "make the folder", std::fs::create_dir_all(&path))?,
                 Node::Link { to } => local(&path, "link", std::os::unix::fs::symlink(to, &path))?,
@@ -60,7 +58,7 @@ impl OutputStage {
                     }
                     self.target.fetch(parts, &path, *executable).await?;
                     if let [part] = parts.as_slice() {
-                        let sealed = Sealed { part: part.clone(), executable: *executable, identity: None };
+                        let sealed = Sealed { part: part.clone(), identity: None };
                         self.sealed.insert(entry.path.clone(), sealed);
                     }
                 }
@@ -115,35 +113,22 @@ impl OutputStage {
         executable: bool,
         thorough: bool,
     ) -> Result<Option<Node>, StageError> {
-        let full = join(&self.root, path);
+        let full = self.root.join(path);
         let known = self.sealed.get(path).cloned();
         let look_at = full.clone();
         let look = blocking(move || look(&look_at, known.as_ref(), thorough)).await?;
-        let part = match look {
+        let (part, identity) = match look {
             Look::Gone => return Ok(None),
-            Look::Unchanged => self.known_part(path, None),
-            Look::SameBytes(identity) => self.known_part(path, Some(identity)),
+            Look::Same(part, identity) => (part, identity),
             Look::Changed { before, copy_may_be_trusted } => {
                 let number = self.take_number();
                 let part = self.target.seal_file(&self.stage, number, &full, executable).await?;
                 let identity = blocking(move || trusted_after(&full, before, copy_may_be_trusted)).await?;
-                self.sealed.insert(path.to_owned(), Sealed { part: part.clone(), executable, identity });
-                Some(part)
+                (part, identity)
             }
         };
-        if let Some(sealed) = self.sealed.get_mut(path) {
-            sealed.executable = executable;
-        }
-        let parts = part.into_iter().collect();
-        Ok(Some(Node::File { parts, executable }))
-    }
-
-    fn known_part(&mut self, path: &str, identity: Option<Option<Identity>>) -> Option<Part> {
-        let sealed = self.sealed.get_mut(path)?;
-        if let Some(identity) = identity {
-            sealed.identity = identity;
-        }
-        Some(sealed.part.clone())
+        self.sealed.insert(path.to_owned(), Sealed { part: part.clone(), identity });
+        Ok(Some(Node::File { parts: vec![part], executable }))
     }
 }
 
@@ -167,11 +152,12 @@ fn look(path: &Path, known: Option<&Sealed>, thorough: bool) -> Result<Look, Sta
     let trusted = keeps_change_times(&file) && now_ns() - identity.changed_ns >= SETTLED_NS;
     if let Some(known) = known {
         if !thorough && known.identity == Some(identity) {
-            return Ok(Look::Unchanged);
+            return Ok(Look::Same(known.part.clone(), known.identity));
         }
         if known.part.length == identity.size && digest(&file, path)? == known.part.digest {
             let after = identify(&file, path)?;
-            return Ok(Look::SameBytes((trusted && after == identity).then_some(identity)));
+            let identity = (trusted && after == identity).then_some(identity);
+            return Ok(Look::Same(known.part.clone(), identity));
         }
     }
     Ok(Look::Changed { before: identity, copy_may_be_trusted: trusted })

@@ -10,19 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use process_wrap::std::{CommandWrap, ProcessSession};
+use runtime::{Clock, SystemClock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitOptions, getpid, set_child_subreaper, setsid, wait};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::{Order, Report, Start, kill_descendants};
 
 /// Between two rounds of killing what is left.
 const ROUND: Duration = Duration::from_millis(2);
-
-fn boottime() -> Duration {
-    let now = clock_gettime(ClockId::Boottime);
-    Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
-}
 
 /// The warden's whole life: reads [`Start`] from standard input, runs it, answers on standard output.
 /// Standard error is the program's log.
@@ -145,7 +140,7 @@ fn obey(own: i32, mut deadline: Duration, mut pending: Vec<u8>, mut input: File)
                 Ok(Order::Kill) | Err(_) => kill_for_good(own),
             }
         }
-        let Some(rest) = deadline.checked_sub(boottime()) else {
+        let Some(rest) = deadline.checked_sub(SystemClock.boottime()) else {
             // Told first, so that it comes before the program's own end. The pipe has room for the few lines
             // that are ever written, whether or not anybody reads.
             say(&Report::Overdue);

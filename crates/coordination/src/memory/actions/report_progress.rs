@@ -2,7 +2,7 @@
 //!
 //! Promises: only under a live lease of the incarnation that asks; the same again changes nothing.
 
-use protocol::{Action, Guard, Reason, Stamped, Step, job::check_size, limit};
+use protocol::{Action, Guard, Stamped, job::check_size, limit};
 
 use super::need;
 use crate::memory::jobs::Shown;
@@ -13,8 +13,7 @@ use crate::{ReportProgress, Wake};
 pub(in crate::memory) fn report_progress(turn: &mut Turn<'_>, request: &ReportProgress) -> Stamped<()> {
     let message = request.progress.message.as_ref().map_or(0, String::len);
     if let Err(violation) = check_size("message", message, limit::PROGRESS_MESSAGE_BYTES) {
-        let reason = Reason(violation.to_string());
-        return Stamped { mark: turn.pool.mark(), step: Step::SetAside(reason) };
+        return Stamped::set_aside(turn.pool.mark(), violation.to_string());
     }
     let note = Note {
         attempt: Some(request.attempt),

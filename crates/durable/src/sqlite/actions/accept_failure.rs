@@ -1,8 +1,6 @@
 //! `AcceptFailure`: the attempt failed; the job waits for a retry, or has failed.
 
-use protocol::{
-    Action, Detail, FailureCause, Guard, Mark, Origin, Reason, RetryPolicy, Stamped, Step, Verdict,
-};
+use protocol::{Action, Detail, FailureCause, Guard, Mark, Origin, RetryPolicy, Stamped, Verdict};
 use rusqlite::{Row, named_params};
 
 use super::end::{End, Ledger, after_failure, end_attempt, ledger, wait};
@@ -30,8 +28,8 @@ pub(in crate::sqlite) fn accept_failure(
     request: &AcceptFailure,
 ) -> Decision<Ended> {
     if request.cause == FailureCause::Lost {
-        let reason = Reason("cause is lost; allowed is any other: only the reaper judges that".to_owned());
-        return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(reason) });
+        let reason = "cause is lost; allowed is any other: only the reaper judges that";
+        return Decided::silent(Stamped::set_aside(Mark::default(), reason));
     }
     let params = named_params! {
         ":job": request.job.to_bytes(),
@@ -66,10 +64,7 @@ fn read(row: &Row<'_>) -> Result<Found, Trouble> {
     Ok(Found {
         refused: first_false(row, GUARDS)?,
         seen: column::seen(row)?,
-        policy: RetryPolicy {
-            base_ms: column::count(row, "retry_base_ms")?,
-            cap_ms: column::count(row, "retry_cap_ms")?,
-        },
+        policy: column::retry_policy(row)?,
         ledger: ledger(row)?,
     })
 }

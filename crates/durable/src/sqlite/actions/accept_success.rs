@@ -1,6 +1,6 @@
 //! `AcceptSuccess`: the one compare-and-swap that publishes.
 
-use protocol::{Action, Detail, Guard, Mark, Origin, Phase, Reason, Stamped, Step, Verdict, job, limit};
+use protocol::{Action, Detail, Guard, Mark, Origin, Phase, Stamped, Verdict, job, limit};
 use rusqlite::{Row, named_params};
 
 use super::end::{End, Ledger, end_attempt, ledger};
@@ -27,7 +27,7 @@ pub(in crate::sqlite) fn accept_success(
     request: &AcceptSuccess,
 ) -> Decision<Ended> {
     if let Some(reason) = refusal(request) {
-        return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) });
+        return Decided::silent(Stamped::set_aside(Mark::default(), reason));
     }
     let params = named_params! {
         ":job": request.job.to_bytes(),

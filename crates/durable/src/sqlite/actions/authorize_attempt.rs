@@ -1,6 +1,6 @@
 //! `AuthorizeAttempt`: the claim allocates the next attempt and its token.
 
-use protocol::{Action, Detail, Guard, JobSpec, Origin, Phase, Reason, Stamped, Step, Token};
+use protocol::{Action, Detail, Guard, JobSpec, Origin, Phase, Stamped, Token};
 use rusqlite::{Row, named_params};
 
 use super::outbox;
@@ -163,5 +163,5 @@ fn set_aside(
     reason: String,
 ) -> Decision<Authorized> {
     outbox::set_aside(transaction, request.job, &reason)?;
-    Decided::silent(Stamped { mark: mark(seen.revision), step: Step::SetAside(Reason(reason)) })
+    Decided::silent(Stamped::set_aside(mark(seen.revision), reason))
 }

@@ -1,8 +1,6 @@
 //! `PersistCheckpoint`: progress, state and the output so far become what the next attempt starts from.
 
-use protocol::{
-    Action, Detail, Guard, Incarnation, Mark, Origin, Reason, Stamped, Step, UserProgress, job, limit,
-};
+use protocol::{Action, Detail, Guard, Incarnation, Mark, Origin, Stamped, UserProgress, job, limit};
 use rusqlite::{Row, named_params};
 
 use crate::sqlite::column;
@@ -29,7 +27,7 @@ pub(in crate::sqlite) fn persist_checkpoint(
     request: &PersistCheckpoint,
 ) -> Decision<Persisted> {
     if let Some(reason) = refusal(request) {
-        return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) });
+        return Decided::silent(Stamped::set_aside(Mark::default(), reason));
     }
     let params = named_params! {
         ":job": request.job.to_bytes(),

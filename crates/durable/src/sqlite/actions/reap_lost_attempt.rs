@@ -61,10 +61,7 @@ fn read(row: &Row<'_>) -> Result<Found, Trouble> {
         refused: first_false(row, GUARDS)?,
         seen: column::seen(row)?,
         losses: row.get("losses")?,
-        policy: RetryPolicy {
-            base_ms: column::count(row, "retry_base_ms")?,
-            cap_ms: column::count(row, "retry_cap_ms")?,
-        },
+        policy: column::retry_policy(row)?,
         ledger: ledger(row)?,
     })
 }

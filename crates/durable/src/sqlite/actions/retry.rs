@@ -1,7 +1,7 @@
 //! The verb `retry`. Not an action of the spec by itself: on `retry_wait` it is `ScheduleRetry`, elsewhere a new
 //! submission or the same row offered again.
 
-use protocol::{Guard, JobSpec, Mark, Origin, Reason, Stamped, Step, Timestamp, Token};
+use protocol::{Guard, JobSpec, Mark, Origin, Stamped, Timestamp, Token};
 use rusqlite::{Row, named_params};
 
 use super::{outbox, schedule_retry, submit};
@@ -116,7 +116,7 @@ fn new_job(transaction: &Transaction<'_>, request: &Retry, found: Found) -> Deci
     let spec = match found.spec {
         Ok(spec) => JobSpec { scheduled_at: None, idempotency_key: None, ..spec },
         Err(reason) => {
-            return Decided::silent(Stamped { mark: seen, step: Step::SetAside(Reason(reason)) });
+            return Decided::silent(Stamped::set_aside(seen, reason));
         }
     };
     let new = Submit { job: request.new_job, spec, retry_of: Some(request.job) };

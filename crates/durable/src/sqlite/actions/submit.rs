@@ -1,6 +1,6 @@
 //! Submit: accepts a job. The spec's `Jobs` are those that were accepted, so no event is recorded.
 
-use protocol::{Guard, JobId, JobSpec, Mark, Origin, Phase, Reason, Stamped, Step};
+use protocol::{Guard, JobId, JobSpec, Mark, Origin, Phase, Stamped};
 use rusqlite::named_params;
 
 use super::outbox;
@@ -29,7 +29,7 @@ pub(in crate::sqlite) fn submit(
     request: &Submit,
 ) -> Decision<Submitted> {
     if let Some(reason) = refusal(&request.spec) {
-        return Decided::silent(Stamped { mark: Mark::default(), step: Step::SetAside(Reason(reason)) });
+        return Decided::silent(Stamped::set_aside(Mark::default(), reason));
     }
     if let Some(key) = &request.spec.idempotency_key
         && let Some(known) = known(transaction, sql!("submit", "by_key"), named_params! {":key": key})?
