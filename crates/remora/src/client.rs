@@ -131,7 +131,7 @@ impl Client {
         let job = self.runtime.new_job_id();
         let sent = self.caller.send();
         let submit = Submit { job, spec, retry_of: None };
-        let submitted = answer_about(job, self.durable.submit(&sent.origin, &[submit]).await?)?;
+        let submitted = answer_about(job, sent.of(self.durable.submit(&sent.origin, &[submit])).await?)?;
         self.nudge(submitted.job).await;
         Ok(submitted)
     }
@@ -142,8 +142,9 @@ impl Client {
     /// Refused `cancellable` when it has ended already.
     pub async fn cancel(&self, job: JobId) -> Result<CancelRequested, ClientError> {
         let sent = self.caller.send();
-        let cancelled =
-            answer_about(job, self.durable.request_cancel(&sent.origin, &[RequestCancel { job }]).await?)?;
+        let batch = [RequestCancel { job }];
+        let answers = sent.of(self.durable.request_cancel(&sent.origin, &batch)).await?;
+        let cancelled = answer_about(job, answers)?;
         self.nudge(job).await;
         Ok(cancelled)
     }
@@ -155,7 +156,7 @@ impl Client {
     pub async fn retry(&self, job: JobId) -> Result<Retried, ClientError> {
         let sent = self.caller.send();
         let retry = Retry { job, new_job: self.runtime.new_job_id() };
-        let retried = answer_about(job, self.durable.retry(&sent.origin, &[retry]).await?)?;
+        let retried = answer_about(job, sent.of(self.durable.retry(&sent.origin, &[retry])).await?)?;
         self.nudge(match retried {
             Retried::NewJob(new) => new,
             Retried::DueNow | Retried::Offered => job,
@@ -170,11 +171,12 @@ impl Client {
     /// When a value is out of range or a store is away.
     pub async fn configure(&self, change: &Configure) -> Result<PoolRow, ClientError> {
         let sent = self.caller.send();
-        let row = self.durable.configure(&sent.origin, change).await?;
+        let row = sent.of(self.durable.configure(&sent.origin, change)).await?;
         // The agents copy it within a second; nobody who paused a queue expects to wait for that. A refusal
         // means that the pool is being rebuilt, from rows that hold the change.
-        let at = At { origin: self.caller.send().origin, epoch: row.epoch };
-        self.coordination.configure(&at, &config(&row)).await?;
+        let sent = self.caller.send();
+        let at = At { origin: sent.origin, epoch: row.epoch };
+        sent.of(self.coordination.configure(&at, &config(&row))).await?;
         Ok(row)
     }
 
