@@ -23,32 +23,33 @@ const LOG_LOOK: Duration = Duration::from_millis(100);
 pub(crate) struct LogFollower {
     target: FileTarget,
     job: JobId,
-    current: Option<(u32, LogReader)>,
+    current: Option<(u32, Box<dyn LogReader>)>,
+    /// Read and not given yet: a read may be given up in the middle.
+    out: Vec<u8>,
 }
 
 impl LogFollower {
     pub(crate) fn new(folder: &DataFolder, job: JobId) -> Self {
-        Self { target: FileTarget::new(folder.target()), job, current: None }
+        Self { target: FileTarget::new(folder.target()), job, current: None, out: Vec::new() }
     }
 
     /// Goes on to the attempts that the view shows; gives what they have written since.
-    pub(crate) fn read(&mut self, attempts: &[AttemptView]) -> Vec<u8> {
-        let mut out = Vec::new();
+    pub(crate) async fn read(&mut self, attempts: &[AttemptView]) -> Vec<u8> {
         let seen = self.current.as_ref().map_or(0, |(token, _)| *token);
-        self.read_current(&mut out);
+        self.read_current().await;
         for attempt in attempts.iter().filter(|attempt| attempt.token.0 > seen) {
             let stage = StageId { job: self.job, token: attempt.token, attempt: attempt.attempt };
             self.current = Some((attempt.token.0, self.target.read_log(&stage)));
-            self.read_current(&mut out);
+            self.read_current().await;
         }
-        out
+        std::mem::take(&mut self.out)
     }
 
     /// What the attempt read last has written since.
-    pub(crate) fn read_current(&mut self, out: &mut Vec<u8>) {
+    async fn read_current(&mut self) {
         if let Some((_, reader)) = &mut self.current {
-            match reader.read_more() {
-                Ok(bytes) => out.extend(bytes),
+            match reader.read_more().await {
+                Ok(bytes) => self.out.extend(bytes),
                 Err(error) => tracing::warn!(%error, "cannot read the log"),
             }
         }
@@ -84,7 +85,7 @@ pub(crate) async fn follow(
     });
     let logging = async {
         loop {
-            let text = log.read(&seen());
+            let text = log.read(&seen()).await;
             if !text.is_empty() {
                 bar.suspend(|| printer.log(&text));
             }
@@ -96,7 +97,7 @@ pub(crate) async fn follow(
         never = logging => never,
     };
     if let Ok(view) = &end {
-        let text = log.read(&view.attempts);
+        let text = log.read(&view.attempts).await;
         bar.suspend(|| printer.log(&text));
     }
     bar.finish_and_clear();

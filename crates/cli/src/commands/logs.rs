@@ -22,7 +22,7 @@ pub(crate) async fn run(dir: PathBuf, args: LogsArgs, printer: &Printer) -> Resu
     if args.follow && args.attempt.is_none() {
         let mut log = LogFollower::new(&folder, args.job);
         loop {
-            printer.bytes(&log.read(&view.attempts))?;
+            printer.bytes(&log.read(&view.attempts).await)?;
             if view.summary.phase.is_terminal() || readers.owner().is_none() {
                 return Ok(code::OK);
             }
@@ -43,9 +43,9 @@ pub(crate) async fn run(dir: PathBuf, args: LogsArgs, printer: &Printer) -> Resu
     let ended = attempt.verdict.is_some() || !args.follow || readers.owner().is_none();
     let mut reader = FileTarget::new(folder.target()).read_log(&stage);
     if ended {
-        printer.bytes(&reader.read_more()?)?;
+        printer.bytes(&reader.read_more().await?)?;
     } else {
-        follow_attempt(&readers, &args, &mut reader, printer).await?;
+        follow_attempt(&readers, &args, reader.as_mut(), printer).await?;
     }
     Ok(code::OK)
 }
@@ -53,7 +53,7 @@ pub(crate) async fn run(dir: PathBuf, args: LogsArgs, printer: &Printer) -> Resu
 async fn follow_attempt(
     readers: &Readers,
     args: &LogsArgs,
-    reader: &mut target::LogReader,
+    reader: &mut dyn target::LogReader,
     printer: &Printer,
 ) -> Result<(), Failure> {
     loop {
@@ -62,7 +62,7 @@ async fn follow_attempt(
             .attempts
             .iter()
             .any(|attempt| Some(attempt.token.0) == args.attempt && attempt.verdict.is_none());
-        printer.bytes(&reader.read_more()?)?;
+        printer.bytes(&reader.read_more().await?)?;
         if !runs {
             return Ok(());
         }
