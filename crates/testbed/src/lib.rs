@@ -9,6 +9,8 @@
 
 mod folder;
 mod process;
+pub mod redis;
 
 pub use folder::Folder;
 pub use process::{Server, free_port};
+pub use redis::Redis;
