@@ -8,7 +8,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "only tests use it; a sentence says what is missing")]
 
 mod folder;
+pub mod postgres;
 mod process;
 
 pub use folder::Folder;
+pub use postgres::Postgres;
 pub use process::{Server, free_port};
