@@ -199,6 +199,12 @@ pub(crate) struct WorkerArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
+    /// Worker processes to keep on this machine, too.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) workers: u32,
+    /// Slots of each of them.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) slots: u32,
     /// How long a lease lives without renewal; what the installation has unless said.
     #[arg(long, value_parser = parse::duration)]
     pub(crate) lease: Option<Duration>,

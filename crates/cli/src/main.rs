@@ -24,7 +24,7 @@ use printer::Printer;
 
 fn main() -> ExitCode {
     remora::init();
-    #[cfg(feature = "embedded")]
+    #[cfg(any(feature = "embedded", feature = "fleet"))]
     if std::env::args_os().nth(1).is_some_and(|word| word == server::WORKER_WORD) {
         return commands::worker::owned();
     }
@@ -81,7 +81,7 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
         #[cfg(feature = "embedded")]
         Verb::Dev(dev) => commands::dev::run(&site, dev, printer),
         #[cfg(feature = "embedded")]
-        Verb::Demo(demo) => commands::demo::run(demo, printer),
+        Verb::Demo(demo) => commands::demo::run(&site, demo, printer),
         #[cfg(feature = "embedded")]
         Verb::Bench(bench) => commands::bench::run(&bench, printer),
         verb => commands::run_async(async {

@@ -1,0 +1,11 @@
+//! The suite over PostgreSQL.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+mod servers;
+
+/// Statements prepared once a session.
+mod named {
+    remora_durable::durable_conformance!(crate::servers::postgres(
+        crate::servers::fresh_url() + "&statements=named"
+    ));
+}
