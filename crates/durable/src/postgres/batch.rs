@@ -195,7 +195,7 @@ fn fault<A: Action>(trouble: Trouble, changed: bool) -> Fault {
 }
 
 /// The rows that can be asked at once: none has a key of an earlier one.
-fn next_round<A: Action>(requests: &[A::Request], pending: &[usize]) -> (Vec<usize>, Vec<usize>) {
+pub(super) fn next_round<A: Action>(requests: &[A::Request], pending: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let mut taken = HashSet::new();
     let (mut round, mut rest) = (Vec::new(), Vec::new());
     let mut bytes = 0_usize;
