@@ -60,6 +60,9 @@ pub(crate) enum Verb {
     Queues(QueuesArgs),
     /// Show or change limits.
     Limits(LimitsArgs),
+    /// Bring the schema of a durable store in PostgreSQL up to date, look at it, or remove it.
+    #[cfg(feature = "fleet")]
+    Migrate(MigrateArgs),
     /// See jobs survive a killed worker, a frozen one, and the loss of coordination.
     Demo(DemoArgs),
     /// Measure what Remora itself costs, with jobs that do nothing.
@@ -276,6 +279,44 @@ pub(crate) enum LimitsAction {
         #[arg(long, value_parser = parse::positive_duration)]
         lease: Option<Duration>,
     },
+}
+
+#[cfg(feature = "fleet")]
+#[derive(Debug, Args)]
+pub(crate) struct MigrateArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<MigrateAction>,
+    /// The durable store: postgres://user:password@host/database?schema=remora [env: REMORA_DURABLE, else DATABASE_URL].
+    #[arg(long, global = true, value_name = "URL", default_value = durable_url(), hide_default_value = true)]
+    pub(crate) durable: Option<String>,
+    /// The pool's name in a new schema.
+    #[arg(long, global = true, default_value = "default")]
+    pub(crate) pool: String,
+    /// Print the SQL that makes a new schema instead of running it.
+    #[arg(long)]
+    pub(crate) sql: bool,
+}
+
+/// What the environment says; a password in it is not shown by `--help`.
+#[cfg(feature = "fleet")]
+fn durable_url() -> clap::builder::Resettable<clap::builder::OsStr> {
+    let named = ["REMORA_DURABLE", "DATABASE_URL"].iter().find_map(std::env::var_os);
+    named.filter(|url| !url.is_empty()).map(clap::builder::OsStr::from).into()
+}
+
+#[cfg(feature = "fleet")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum MigrateAction {
+    /// Apply what is missing. Safe twice, and at once.
+    Up,
+    /// Remove the schema with everything in it.
+    Down {
+        /// That is meant.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Say how far the schema has come.
+    Status,
 }
 
 #[derive(Debug, Args)]

@@ -95,6 +95,8 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
                 Verb::Result(result) => commands::result::run(dir, result, printer).await,
                 Verb::Workers => commands::workers::run(dir, printer).await,
                 Verb::Queues(queues) => commands::queues::run(dir, queues, printer).await,
+                #[cfg(feature = "fleet")]
+                Verb::Migrate(migrate) => commands::migrate::run(migrate, printer).await,
                 Verb::Limits(limits) => commands::limits::run(dir, limits, printer).await,
                 other => Err(Failure::usage(format!("{other:?} is not available in this build"))),
             }

@@ -31,6 +31,8 @@ mod room;
 mod session;
 mod statements;
 mod submitting;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod trouble;
 

@@ -137,7 +137,8 @@ fn plainly(error: PoolError) -> Box<dyn std::error::Error + Send + Sync> {
     }
 }
 
-async fn set_up(client: &Client, limit: Duration) -> Result<(), tokio_postgres::Error> {
+/// What every session of this program is set to.
+pub(super) async fn set_up(client: &Client, limit: Duration) -> Result<(), tokio_postgres::Error> {
     let ms = limit.saturating_sub(HEADROOM).as_millis().to_string();
     client.query_typed(include_str!("sql/session.sql"), &[(&ms, Type::TEXT)]).await.map(drop)
 }
