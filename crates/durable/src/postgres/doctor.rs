@@ -54,17 +54,17 @@ fn when(bad: bool, weight: Weight) -> Weight {
 /// # Errors
 /// When it does not answer.
 pub async fn doctor(room: &PostgresRoom) -> Result<Vec<Finding>, Fault> {
-    let doing = "examine the server";
+    let doing = || room.desk.sessions.doing("examine the server");
     let params = Params::new().text(Some(room.address.schema.clone()));
     // The first call may have to connect; it is not the one that is timed.
     let sessions = &room.desk.sessions;
     sessions
         .rows(include_str!("sql/doctor.sql"), &params)
         .await
-        .map_err(|trouble| trouble.of_a_read(doing))?;
+        .map_err(|trouble| trouble.of_a_read(doing()))?;
     let asked = Instant::now();
     let rows = sessions.rows(include_str!("sql/doctor.sql"), &params).await;
-    let rows = rows.map_err(|trouble| trouble.of_a_read(doing))?;
+    let rows = rows.map_err(|trouble| trouble.of_a_read(doing()))?;
     let latency_ms = asked.elapsed().as_millis();
     let gone = || Trouble::BadRow("the schema is gone".to_owned());
     let read = |row: &Row| {
@@ -83,7 +83,7 @@ pub async fn doctor(room: &PostgresRoom) -> Result<Vec<Finding>, Fault> {
         ));
         Ok(findings)
     };
-    rows.first().ok_or_else(gone).and_then(read).map_err(|trouble| trouble.of_a_read(doing))
+    rows.first().ok_or_else(gone).and_then(read).map_err(|trouble| trouble.of_a_read(doing()))
 }
 
 /// What an answered write can be lost by.

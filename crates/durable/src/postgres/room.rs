@@ -37,7 +37,7 @@ impl PostgresRoom {
                 .bigs(part.iter().map(|(_, revision, _)| form::at_most(*revision)))
                 .ids(part.iter().map(|(.., attempt)| attempt.to_bytes()));
             let rows = self.desk.sessions.rows(&self.desk.statements.asked, &params).await;
-            let rows = rows.map_err(|trouble| trouble.of_a_read(doing))?;
+            let rows = rows.map_err(|trouble| trouble.of_a_read(self.desk.sessions.doing(doing)))?;
             found.extend(rows.iter().map(gives));
         }
         Ok(found)

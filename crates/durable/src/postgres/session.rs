@@ -29,6 +29,7 @@ pub(super) struct Sessions {
     pool: Pool,
     named: bool,
     call_timeout: Duration,
+    place: String,
 }
 
 impl Sessions {
@@ -53,7 +54,12 @@ impl Sessions {
             }));
         }
         let pool = builder.build().expect("a pool with a runtime can have time limits");
-        Self { pool, named, call_timeout: limit }
+        Self { pool, named, call_timeout: limit, place: address.place() }
+    }
+
+    /// Operation and object, for messages.
+    pub(super) fn doing(&self, what: &str) -> String {
+        format!("{what} in {}", self.place)
     }
 
     /// How long a call may take.
