@@ -46,12 +46,27 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 fn tests(root: &Path) -> anyhow::Result<()> {
+    // One server for the whole run; it ends with this function, and with this process however that ends.
+    let postgres = match std::env::var_os(testbed::postgres::SHARED) {
+        Some(_) => None,
+        None => Some(testbed::Postgres::start()),
+    };
+    let servers = Servers(postgres.map(|server| (testbed::postgres::SHARED, server.url(), server)));
     if has_cargo(root, "nextest") {
-        cargo(root, &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])?;
+        servers.cargo(root, &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])?;
     } else {
-        cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--no-fail-fast"])?;
+        servers.cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--no-fail-fast"])?;
     }
-    cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--doc"])
+    servers.cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--doc"])
+}
+
+/// What the tests of one run share: a variable, the URL in it, and the server.
+struct Servers(Option<(&'static str, String, testbed::Postgres)>);
+
+impl Servers {
+    fn cargo(&self, root: &Path, words: &[&str]) -> anyhow::Result<()> {
+        cargo_with(root, words, self.0.iter().map(|(name, url, _)| (*name, url.as_str())))
+    }
 }
 
 fn step(name: &str, act: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
@@ -60,8 +75,17 @@ fn step(name: &str, act: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<
 }
 
 fn cargo(root: &Path, words: &[&str]) -> anyhow::Result<()> {
+    cargo_with(root, words, std::iter::empty())
+}
+
+fn cargo_with<'a>(
+    root: &Path,
+    words: &[&str],
+    variables: impl Iterator<Item = (&'a str, &'a str)>,
+) -> anyhow::Result<()> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(program).args(words).current_dir(root).status().context("run cargo")?;
+    let mut command = Command::new(program);
+    let status = command.args(words).envs(variables).current_dir(root).status().context("run cargo")?;
     if status.success() { Ok(()) } else { bail!("cargo {} ended with {status}", words.join(" ")) }
 }
 
@@ -83,8 +107,15 @@ fn is_there(program: &str) -> bool {
 }
 
 fn provide(install: bool) -> anyhow::Result<()> {
-    let missing: Vec<&str> =
+    let mut missing: Vec<&str> =
         NEEDED.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect();
+    // Debian keeps its programs beside the PATH.
+    if testbed::postgres::programs().is_none() {
+        missing.push("postgresql");
+    }
+    if !is_there("pgbouncer") && !Path::new("/usr/sbin/pgbouncer").is_file() {
+        missing.push("pgbouncer");
+    }
     if missing.is_empty() {
         return Ok(());
     }

@@ -9,3 +9,10 @@ mod named {
         crate::servers::fresh_url() + "&statements=named"
     ));
 }
+
+/// Statements sent whole, as behind a pooler in transaction mode.
+mod unnamed {
+    remora_durable::durable_conformance!(crate::servers::postgres(
+        crate::servers::fresh_url() + "&statements=unnamed"
+    ));
+}

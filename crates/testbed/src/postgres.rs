@@ -46,7 +46,7 @@ impl Postgres {
     pub fn start_with(settings: &[(&str, &str)]) -> Self {
         let folder = Folder::new("postgres");
         let cluster = folder.path().join("cluster");
-        owned_by_postgres(folder.path());
+        give_to_postgres(folder.path());
         run(Command::new("cp").args(["-a", "--reflink=auto"]).arg(template()).arg(&cluster));
         let port = free_port();
         let socket = folder.path().display().to_string();
@@ -102,13 +102,9 @@ impl Postgres {
     /// # Panics
     /// When it does not come back.
     pub fn start_again(&mut self) {
-        self.server.kill();
-        // Back-ends of a killed server leave by themselves; its lock file does not.
-        let lock = self.folder.path().join("cluster/postmaster.pid");
         let deadline = Instant::now() + PATIENCE;
         loop {
-            // It may be gone already.
-            let _ = std::fs::remove_file(&lock);
+            // Back-ends of a killed server leave by themselves, a little later; until then a new one ends at once.
             self.server.start_again();
             if self.answers_before_it_ends() {
                 return;
@@ -133,6 +129,54 @@ impl Postgres {
             std::thread::sleep(Duration::from_millis(5));
         }
         false
+    }
+}
+
+/// pgbouncer in front of a server.
+#[derive(Debug)]
+pub struct Pooler {
+    _server: Server,
+    _folder: Folder,
+    port: u16,
+}
+
+impl Pooler {
+    /// Starts one with a pool mode (`transaction`, `session`) and four sessions of the server.
+    ///
+    /// # Panics
+    /// When pgbouncer is not installed or does not start.
+    #[must_use]
+    pub fn start(server: &Postgres, mode: &str) -> Self {
+        let program = Path::new("/usr/sbin/pgbouncer");
+        assert!(program.is_file(), "pgbouncer is not installed: apt-get install pgbouncer");
+        let folder = Folder::new("pgbouncer");
+        let port = free_port();
+        let users = folder.path().join("users");
+        let settings = folder.path().join("pgbouncer.ini");
+        std::fs::write(&users, "\"postgres\" \"\"\n").unwrap();
+        let text = format!(
+            "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = trust\nauth_file = {}\npool_mode = {mode}\ndefault_pool_size = 4\n",
+            server.port(),
+            users.display(),
+        );
+        std::fs::write(&settings, text).unwrap();
+        give_to_postgres(folder.path());
+        let mut words = as_postgres();
+        words.extend([program.display().to_string(), settings.display().to_string()]);
+        let pooler = Server::start(words, folder.path().join("log"));
+        let deadline = Instant::now() + PATIENCE;
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < deadline, "pgbouncer does not start: {}", pooler.log());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Self { _server: pooler, _folder: folder, port }
+    }
+
+    /// The URL of the superuser behind it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 }
 
@@ -168,7 +212,7 @@ fn template() -> PathBuf {
     let place = std::env::temp_dir().join(format!("remora-testbed-template-{version}"));
     if !place.is_dir() {
         let folder = Folder::new("initdb");
-        owned_by_postgres(folder.path());
+        give_to_postgres(folder.path());
         let made = folder.path().join("cluster");
         let words = as_postgres();
         run(Command::new("setpriv")
@@ -197,10 +241,15 @@ fn as_postgres() -> Vec<String> {
     ["--reuid=postgres", "--regid=postgres", "--clear-groups"].map(str::to_owned).to_vec()
 }
 
-fn owned_by_postgres(folder: &Path) {
+/// Gives a folder and what is in it to the user that servers run as, and to nobody else.
+///
+/// # Panics
+/// When there is no such user.
+pub fn give_to_postgres(folder: &Path) {
     if rustix::process::geteuid().is_root() {
-        run(Command::new("chown").arg("postgres:postgres").arg(folder));
+        run(Command::new("chown").args(["-R", "postgres:postgres"]).arg(folder));
     }
+    run(Command::new("chmod").args(["-R", "go="]).arg(folder));
 }
 
 fn run(command: &mut Command) -> String {

@@ -126,10 +126,14 @@ impl Address {
             "schema" => {
                 let fits = !value.is_empty()
                     && value.len() <= 63
-                    && !value.contains('\0')
+                    && !value.contains(['\0', '\'', '"', '$', '\\'])
                     && !value.starts_with("pg_");
                 if !fits {
-                    return Err(wrong("schema", value, "1 to 63 bytes, not beginning with pg_"));
+                    return Err(wrong(
+                        "schema",
+                        value,
+                        "1 to 63 bytes without quotes, $ and backslash, not beginning with pg_",
+                    ));
                 }
                 value.clone_into(&mut self.schema);
             }
@@ -308,6 +312,7 @@ mod tests {
         assert!(refused("mysql://h").contains("postgres://"));
         assert!(refused("postgres://h/d?sslmode=sure").contains("sslmode is \"sure\"; allowed is disable"));
         assert!(refused("postgres://h/d?schema=pg_x").contains("schema is \"pg_x\""));
+        assert!(refused("postgres://h/d?schema=a%27b").contains("without quotes"));
         assert!(refused("postgres://h/d?statements=x").contains("named, unnamed or detect"));
         assert!(refused("postgres://h/d?connections=0").contains("1 to 1000"));
         assert!(refused("postgres://h/d?call_timeout_ms=9").contains("100 to 600000"));

@@ -103,18 +103,23 @@ impl Desk {
             let (round, rest) = next_round::<A>(requests, &pending);
             let before = pending.len();
             let moved = self.round::<A>(asker, requests, &round, &mut answers).await;
-            let moved = moved.map_err(|trouble| fault::<A>(trouble, changed))?;
+            let moved = moved.map_err(|trouble| self.fault::<A>(trouble, changed))?;
             changed = true;
             pending = [moved, rest].concat();
             pending.sort_unstable();
             if pending.len() < before {
                 since = Instant::now();
             } else if since.elapsed() >= limit {
-                let doing = format!("{}: the rows do not stand still", A::DOING);
+                let doing = self.sessions.doing(&format!("{}: the rows do not stand still", A::DOING));
                 return Err(Fault::new(FaultKind::Ambiguous, doing));
             }
         }
         Ok(answers.into_iter().map(|answer| answer.expect("every row was answered")).collect())
+    }
+
+    fn fault<A: Action>(&self, trouble: Trouble, changed: bool) -> Fault {
+        let doing = self.sessions.doing(A::DOING);
+        if changed { Fault::ambiguous(doing, trouble) } else { trouble.of_an_action(doing) }
     }
 
     /// Asks about these rows; answers which must be asked again.
@@ -190,12 +195,8 @@ fn spread(trouble: Trouble) -> Trouble {
     Trouble::NoAnswer(trouble.into())
 }
 
-fn fault<A: Action>(trouble: Trouble, changed: bool) -> Fault {
-    if changed { Fault::ambiguous(A::DOING, trouble) } else { trouble.of_an_action(A::DOING) }
-}
-
 /// The rows that can be asked at once: none has a key of an earlier one.
-fn next_round<A: Action>(requests: &[A::Request], pending: &[usize]) -> (Vec<usize>, Vec<usize>) {
+pub(super) fn next_round<A: Action>(requests: &[A::Request], pending: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let mut taken = HashSet::new();
     let (mut round, mut rest) = (Vec::new(), Vec::new());
     let mut bytes = 0_usize;

@@ -24,11 +24,13 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { number: 1, name: "first", sql: include_str!("sql/migrations/0001_first.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, name: "first", sql: include_str!("sql/migrations/0001_first.sql") },
+    Migration { number: 2, name: "submit", sql: include_str!("sql/migrations/0002_submit.sql") },
+];
 
 /// The schema's version in this program.
-pub const KNOWN: i32 = 1;
+pub const KNOWN: i32 = 2;
 
 /// What a new schema's pool is made with; later it is changed by `configure`.
 #[derive(Debug, Clone)]

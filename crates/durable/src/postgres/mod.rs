@@ -18,6 +18,7 @@ mod batch;
 mod column;
 #[cfg(feature = "conformance")]
 mod damage;
+mod doctor;
 mod entry;
 mod error;
 pub mod migrate;
@@ -29,6 +30,9 @@ mod reads;
 mod room;
 mod session;
 mod statements;
+mod submitting;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod trouble;
 
@@ -37,8 +41,10 @@ use std::sync::Arc;
 pub use address::{Address, AddressError, Secured, Statements};
 #[cfg(feature = "conformance")]
 pub use damage::damage;
+pub use doctor::{Finding, Weight, doctor};
 pub use error::OpenError;
 pub use options::{Options, TimeSource};
+pub use submitting::{SubmitError, submit_on};
 pub use tls::TlsError;
 
 use batch::Desk;

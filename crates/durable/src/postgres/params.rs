@@ -77,10 +77,6 @@ impl Params {
         self.with(Type::TEXT, value)
     }
 
-    pub(super) fn bytes(self, value: Vec<u8>) -> Self {
-        self.with(Type::BYTEA, value)
-    }
-
     pub(super) fn ids(self, ids: impl IntoIterator<Item = [u8; 16]>) -> Self {
         self.with(Type::UUID_ARRAY, ids.into_iter().map(Id).collect::<Vec<_>>())
     }

@@ -27,7 +27,7 @@ impl Sessions {
         read: impl FnOnce(&[Row]) -> Result<T, Trouble>,
     ) -> Result<T, Fault> {
         let rows = self.rows(text, &params).await;
-        rows.and_then(|rows| read(&rows)).map_err(|trouble| trouble.of_a_read(doing))
+        rows.and_then(|rows| read(&rows)).map_err(|trouble| trouble.of_a_read(self.doing(doing)))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The port over the desk: each action hands its batch over.
 
 use async_trait::async_trait;
-use protocol::{Fault, JobId, Origin, Stamped};
+use protocol::{AttemptId, Fault, JobId, JobSpec, Origin, Stamped};
+use tokio_postgres::Row;
 
 use super::PostgresRoom;
 use super::actions::{
@@ -17,7 +18,6 @@ use crate::{
     Persisted, PoolRow, RaiseEpoch, ReapLostAttempt, RequestCancel, Retried, Retry, ScheduleRetry, Scheduled,
     StageSwept, Submit, Submitted, form,
 };
-use protocol::JobSpec;
 
 /// Jobs and revisions in one read, at most: each brings up to a mebibyte.
 const READ_ROWS: usize = 64;
@@ -29,28 +29,30 @@ type Gives = Result<(JobSpec, Option<Checkpoint>), String>;
 impl PostgresRoom {
     /// What jobs ask for, and their checkpoints of these revisions; or why that cannot be given. Both are written once,
     /// so what is read stays true.
-    async fn asked(&self, doing: &str, of: &[(JobId, u64)]) -> Result<Vec<Gives>, Fault> {
+    async fn asked(&self, doing: &str, of: &[(JobId, u64, AttemptId)]) -> Result<Vec<Gives>, Fault> {
         let mut found = Vec::with_capacity(of.len());
         for part in of.chunks(READ_ROWS) {
             let params = Params::new()
-                .ids(part.iter().map(|(job, _)| job.to_bytes()))
-                .bigs(part.iter().map(|(_, revision)| form::at_most(*revision)));
+                .ids(part.iter().map(|(job, ..)| job.to_bytes()))
+                .bigs(part.iter().map(|(_, revision, _)| form::at_most(*revision)))
+                .ids(part.iter().map(|(.., attempt)| attempt.to_bytes()));
             let rows = self.desk.sessions.rows(&self.desk.statements.asked, &params).await;
-            let rows = rows.map_err(|trouble| trouble.of_a_read(doing))?;
-            found.extend(part.iter().zip(&rows).map(|((_, revision), row)| gives(*revision, row)));
+            let rows = rows.map_err(|trouble| trouble.of_a_read(self.desk.sessions.doing(doing)))?;
+            found.extend(rows.iter().map(gives));
         }
         Ok(found)
     }
 }
 
-fn gives(revision: u64, row: &tokio_postgres::Row) -> Gives {
+fn gives(row: &Row) -> Gives {
     let in_words = |trouble: Trouble| trouble.to_string();
     let spec = form::spec(get(row, "spec").map_err(in_words)?)?;
-    if revision == 0 {
+    let meant = column::count(row, "meant").map_err(in_words)?;
+    if meant == 0 {
         return Ok((spec, None));
     }
     match column::maybe_count(row, "revision").map_err(in_words)? {
-        None => Err(format!("the checkpoint of revision {revision} is not in the store")),
+        None => Err(format!("the checkpoint of revision {meant} is not in the store")),
         Some(_) => match column::checkpoint(row) {
             Ok(checkpoint) => Ok((spec, Some(checkpoint))),
             Err(trouble) => Err(format!("the checkpoint cannot be given: {trouble}")),
@@ -65,7 +67,8 @@ impl Durable for PostgresRoom {
     }
 
     async fn authorize_attempt(&self, origin: &Origin, batch: &[AuthorizeAttempt]) -> Answer<Authorized> {
-        let of: Vec<_> = batch.iter().map(|request| (request.job, request.checkpoint_revision)).collect();
+        let of: Vec<_> =
+            batch.iter().map(|request| (request.job, request.checkpoint_revision, request.attempt)).collect();
         let gives = self.asked("claim attempts", &of).await?;
         let claims = batch.iter().cloned().zip(gives).map(|(request, gives)| Claim { request, gives });
         self.desk.batch(Claims, origin, &claims.collect::<Vec<_>>()).await
@@ -108,7 +111,7 @@ impl Durable for PostgresRoom {
     }
 
     async fn retry(&self, origin: &Origin, batch: &[Retry]) -> Answer<Retried> {
-        let of: Vec<_> = batch.iter().map(|request| (request.job, 0)).collect();
+        let of: Vec<_> = batch.iter().map(|request| (request.job, 0, AttemptId(0))).collect();
         let gives = self.asked("retry jobs", &of).await?;
         let repeats = batch
             .iter()

@@ -29,6 +29,7 @@ pub(super) struct Sessions {
     pool: Pool,
     named: bool,
     call_timeout: Duration,
+    place: String,
 }
 
 impl Sessions {
@@ -53,7 +54,12 @@ impl Sessions {
             }));
         }
         let pool = builder.build().expect("a pool with a runtime can have time limits");
-        Self { pool, named, call_timeout: limit }
+        Self { pool, named, call_timeout: limit, place: address.place() }
+    }
+
+    /// Operation and object, for messages.
+    pub(super) fn doing(&self, what: &str) -> String {
+        format!("{what} in {}", self.place)
     }
 
     /// How long a call may take.
@@ -137,7 +143,8 @@ fn plainly(error: PoolError) -> Box<dyn std::error::Error + Send + Sync> {
     }
 }
 
-async fn set_up(client: &Client, limit: Duration) -> Result<(), tokio_postgres::Error> {
+/// What every session of this program is set to.
+pub(super) async fn set_up(client: &Client, limit: Duration) -> Result<(), tokio_postgres::Error> {
     let ms = limit.saturating_sub(HEADROOM).as_millis().to_string();
     client.query_typed(include_str!("sql/session.sql"), &[(&ms, Type::TEXT)]).await.map(drop)
 }

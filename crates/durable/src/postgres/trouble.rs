@@ -84,7 +84,7 @@ impl Trouble {
     }
 
     /// The fault of a request that acts.
-    pub(super) fn of_an_action(self, doing: &str) -> Fault {
+    pub(super) fn of_an_action(self, doing: String) -> Fault {
         match self {
             Self::NoAnswer(_) => Fault::ambiguous(doing, self),
             other => other.of_a_read(doing),
@@ -92,7 +92,7 @@ impl Trouble {
     }
 
     /// The fault of a request that changes nothing.
-    pub(super) fn of_a_read(self, doing: &str) -> Fault {
+    pub(super) fn of_a_read(self, doing: String) -> Fault {
         let corrupt = [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED];
         match &self {
             Self::BadRow(_) => Fault::corrupt(doing, self),

@@ -1,6 +1,8 @@
 //! PostgreSQL, as the suite's fixture: a schema of its own in a server that tests share.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+mod url;
+
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use async_trait::async_trait;
@@ -10,6 +12,8 @@ use remora_durable::conformance::Fixture;
 use remora_durable::postgres::migrate::{self, Setup};
 use remora_durable::postgres::{Options, PostgresRoom, damage};
 use tokio::runtime::{Builder, Runtime};
+
+pub(crate) use url::fresh_url;
 
 /// What connections live on that are opened before a case has a runtime.
 pub(crate) static RUNTIME: LazyLock<Runtime> =
@@ -57,14 +61,6 @@ impl Drop for Postgres {
         let gone = std::thread::spawn(move || RUNTIME.block_on(migrate::down(&url)));
         drop(gone.join());
     }
-}
-
-/// The URL of a schema that nobody else uses, on the shared server. It may not be there yet.
-pub(crate) fn fresh_url() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let server = testbed::postgres::shared();
-    format!("{server}?sslmode=disable&connections=4&schema=t{}_{number}", std::process::id())
 }
 
 /// A fresh room with a clock of its own. The URL may say more.

@@ -110,13 +110,13 @@ fn entry<'a>(asker: Asker<'a>, request: &'a AuthorizeAttempt) -> Entry<'a> {
 fn again(claim: &Claim, row: &Row) -> Decision<Authorized> {
     let inherited = column::count(row, "claimed_checkpoint_revision")?;
     let revision = column::count(row, "claimed_revision")?;
-    let same = inherited == claim.request.checkpoint_revision;
     Decided::silent(match &claim.gives {
-        Ok((spec, checkpoint)) if same => {
+        Ok((spec, checkpoint)) if checkpoint.as_ref().map_or(0, |given| given.revision) == inherited => {
             let token = column::token(row, "claimed_token")?;
             let (spec, checkpoint) = (spec.clone(), checkpoint.clone());
             Stamped::taken(mark(revision), Authorized { token, spec, checkpoint })
         }
+        // It was claimed on another checkpoint, after this request had read its own.
         Ok(_) => Stamped::refused(mark(revision), Guard::CheckpointChanged),
         Err(reason) => Stamped::set_aside(Mark::default(), reason.clone()),
     })

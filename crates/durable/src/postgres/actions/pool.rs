@@ -49,8 +49,9 @@ fn answer(found: Found, holds: bool) -> Stamped<PoolRow> {
 
 impl Desk {
     async fn change(&self, doing: &str, text: &str, params: Params) -> Result<Found, Fault> {
-        let rows = self.sessions.rows(text, &params).await.map_err(|trouble| trouble.of_an_action(doing))?;
-        found(&rows).map_err(|trouble| trouble.of_an_action(doing))
+        let rows = self.sessions.rows(text, &params).await;
+        let found = rows.and_then(|rows| found(&rows));
+        found.map_err(|trouble| trouble.of_an_action(self.sessions.doing(doing)))
     }
 
     /// Moves the epoch from one that is open to a higher one, `opening`. The same move again finds it done.
