@@ -12,7 +12,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use http::{HeaderMap, Method};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsAuthorizer, AwsCredentialProvider};
-use object_store::client::{HttpClient, HttpConnector, HttpRequest, HttpRequestBody};
+use object_store::client::{HttpClient, HttpConnector, HttpRequest, HttpRequestBody, HttpResponse};
 use object_store::{Certificate, ClientOptions};
 use thiserror::Error;
 
@@ -24,8 +24,10 @@ use crate::port::TargetFault;
 
 /// More than any answer here needs: a range of an object, a page of a listing.
 const REPLY_BYTES: usize = 16 << 20;
-/// What is granted a request for its bytes, beside `answer_for`.
-const BYTES_A_SECOND: u64 = 256 << 10;
+/// What is granted a request for the bytes that it sends, or has the store copy, beside `answer_for`.
+const BYTES_A_SECOND: u64 = 512 << 10;
+/// What is granted an answer from its first byte to its last.
+const BODY: Duration = Duration::from_secs(300);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 const CONNECT: Duration = Duration::from_secs(5);
@@ -218,7 +220,9 @@ impl Client {
                 Ok(reply) => return Ok(reply),
                 Err(refusal) => refusal,
             };
-            if !refusal.is_passing() || begun.elapsed() + pause >= self.options.retry_for {
+            // One request may take longer than that alone; a connection that died is no reason to give up.
+            let over = tries > 1 || self.options.retry_for.is_zero();
+            if !refusal.is_passing() || over && begun.elapsed() + pause >= self.options.retry_for {
                 return Err(refusal.tried(tries));
             }
             tokio::time::sleep(jittered(pause)).await;
@@ -228,22 +232,21 @@ impl Client {
     }
 
     pub(super) async fn ask_once(&self, request: &Request) -> Result<Reply, Refusal> {
-        let body = u64::try_from(request.body.len()).unwrap_or(u64::MAX);
-        let seconds = body.saturating_add(request.bytes) / BYTES_A_SECOND;
+        let sent = u64::try_from(request.body.len()).unwrap_or(u64::MAX);
+        let seconds = sent.saturating_add(request.bytes) / BYTES_A_SECOND;
         let limit = self.options.answer_for.saturating_add(Duration::from_secs(seconds));
-        match tokio::time::timeout(limit, self.exchange(request)).await {
-            Ok(answer) => answer,
-            Err(late) => Err(Refusal::silence(late)),
-        }
+        let signed = self.signed(request);
+        let answer = async { self.http.execute(signed.await?).await.map_err(Refusal::silence) };
+        let answer = tokio::time::timeout(limit, answer).await.map_err(Refusal::silence)??;
+        tokio::time::timeout(BODY, self.taken(request, answer)).await.map_err(Refusal::silence)?
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Reply, Refusal> {
-        let signed = self.signed(request).await?;
-        let answer = self.http.execute(signed).await.map_err(Refusal::silence)?;
+    async fn taken(&self, request: &Request, answer: HttpResponse) -> Result<Reply, Refusal> {
         let (parts, body) = answer.into_parts();
         let mut taken = BytesMut::new();
         let mut pieces = body.bytes_stream();
-        while let Some(piece) = pieces.next().await {
+        let idle = self.options.answer_for;
+        while let Some(piece) = tokio::time::timeout(idle, pieces.next()).await.map_err(Refusal::silence)? {
             let piece = piece.map_err(Refusal::silence)?;
             if taken.len() + piece.len() > REPLY_BYTES {
                 return Err(Refusal::silence("the answer is larger than what was asked for"));

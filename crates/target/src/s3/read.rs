@@ -49,7 +49,7 @@ impl Client {
         (begin, length): (u64, u64),
         etag: Option<&str>,
     ) -> Result<Reply, Refusal> {
-        let mut request = Request::new(Method::GET, key).handling(length);
+        let mut request = Request::new(Method::GET, key);
         request = request.header("range", format!("bytes={begin}-{}", begin + length - 1));
         if let Some(etag) = etag {
             request = request.header("if-match", etag);
