@@ -13,7 +13,7 @@ use futures_util::StreamExt;
 use http::{HeaderMap, Method};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsAuthorizer, AwsCredentialProvider};
 use object_store::client::{HttpClient, HttpConnector, HttpRequest, HttpRequestBody, HttpResponse};
-use object_store::{Certificate, ClientOptions};
+use object_store::{Certificate, ClientOptions, RetryConfig};
 use thiserror::Error;
 
 use super::keys::escape;
@@ -30,6 +30,10 @@ const BYTES_A_SECOND: u64 = 512 << 10;
 const BODY: Duration = Duration::from_secs(300);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+/// Where there are no credentials a little while brings none; an instance's role may be a moment late.
+const SIGNING_TRIES: u32 = 2;
+/// How long each source of credentials is asked.
+const CREDENTIALS: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// What is asked.
@@ -105,6 +109,8 @@ pub(super) enum Refusal {
     Answer { status: u16, code: String, message: String, tries: u32 },
     #[error("the store gave no answer{after}", after = after(*tries))]
     Silence { tries: u32, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("no credentials were found to sign with{after}", after = after(*tries))]
+    Unsigned { tries: u32, source: Box<dyn std::error::Error + Send + Sync> },
 }
 
 fn after(tries: u32) -> String {
@@ -148,7 +154,9 @@ impl Refusal {
 
     fn tried(mut self, count: u32) -> Self {
         match &mut self {
-            Self::Answer { tries, .. } | Self::Silence { tries, .. } => *tries = count,
+            Self::Answer { tries, .. } | Self::Silence { tries, .. } | Self::Unsigned { tries, .. } => {
+                *tries = count
+            }
         }
         self
     }
@@ -157,6 +165,7 @@ impl Refusal {
         const FULL: [&str; 3] = ["XMinioStorageFull", "InsufficientStorage", "EntityTooLargeForQuota"];
         match self {
             Self::Silence { .. } => io::ErrorKind::TimedOut,
+            Self::Unsigned { .. } => io::ErrorKind::PermissionDenied,
             Self::Answer { code, .. } if FULL.contains(&code.as_str()) => io::ErrorKind::StorageFull,
             Self::Answer { code, .. } if code.contains("Quota") => io::ErrorKind::QuotaExceeded,
             Self::Answer { status: 507, .. } => io::ErrorKind::StorageFull,
@@ -199,8 +208,9 @@ impl Client {
         let base = base(&options, endpoint.as_deref(), &region);
         let connection = connection(&options)?;
         let http = connector.connect(&connection).map_err(|error| refused(&error))?;
-        let store =
-            builder.with_region(&region).with_client_options(connection.with_allow_http(true)).build();
+        let retry = RetryConfig { max_retries: 2, retry_timeout: CREDENTIALS, ..RetryConfig::default() };
+        let builder = builder.with_region(&region).with_client_options(connection).with_retry(retry);
+        let store = builder.build();
         let credentials = store.map_err(|error| refused(&error))?.credentials().clone();
         let credentials = (!options.anonymous).then_some(credentials);
         Ok(Self { options, http, credentials, region, base })
@@ -222,7 +232,9 @@ impl Client {
             };
             // One request may take longer than that alone; a connection that died is no reason to give up.
             let over = tries > 1 || self.options.retry_for.is_zero();
-            if !refusal.is_passing() || over && begun.elapsed() + pause >= self.options.retry_for {
+            let unsigned = matches!(refusal, Refusal::Unsigned { .. }) && tries >= SIGNING_TRIES;
+            if unsigned || !refusal.is_passing() || over && begun.elapsed() + pause >= self.options.retry_for
+            {
                 return Err(refusal.tried(tries));
             }
             tokio::time::sleep(jittered(pause)).await;
@@ -285,7 +297,9 @@ impl Client {
         let body = HttpRequestBody::from(request.body.clone());
         let mut built = built.body(body).map_err(Refusal::silence)?;
         if let Some(credentials) = &self.credentials {
-            let credential = credentials.get_credential().await.map_err(Refusal::silence)?;
+            let credential = credentials.get_credential().await;
+            let credential =
+                credential.map_err(|source| Refusal::Unsigned { tries: 1, source: source.into() })?;
             let authorizer = AwsAuthorizer::new(&credential, "s3", &self.region);
             authorizer.try_authorize(&mut built, None).map_err(Refusal::silence)?;
         }
