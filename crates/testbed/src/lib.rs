@@ -9,8 +9,10 @@
 
 mod folder;
 mod process;
+pub mod redis;
 #[cfg(feature = "s3")]
 pub mod s3;
 
 pub use folder::Folder;
 pub use process::{Server, free_port};
+pub use redis::Redis;
