@@ -255,7 +255,14 @@ impl Client {
 
     async fn taken(&self, request: &Request, answer: HttpResponse) -> Result<Reply, Refusal> {
         let (parts, body) = answer.into_parts();
-        let mut taken = BytesMut::new();
+        // At once in full: growing it would take twice the memory, and a copy.
+        let sends = request.method != Method::HEAD;
+        let length = parts
+            .headers
+            .get("content-length")
+            .filter(|_| sends)
+            .and_then(|length| length.to_str().ok()?.parse().ok());
+        let mut taken = BytesMut::with_capacity(length.unwrap_or(0).min(REPLY_BYTES));
         let mut pieces = body.bytes_stream();
         let idle = self.options.answer_for;
         while let Some(piece) = tokio::time::timeout(idle, pieces.next()).await.map_err(Refusal::silence)? {
