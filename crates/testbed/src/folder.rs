@@ -1,6 +1,6 @@
 //! The folder of one server: named after the process that made it, so that those of dead ones can be swept.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::process::{Pid, test_kill_process};
 
@@ -41,7 +41,7 @@ fn sweep() {
     }
 }
 
-fn maker(path: &PathBuf) -> Option<Pid> {
+fn maker(path: &Path) -> Option<Pid> {
     let name = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     Pid::from_raw(name.split('-').next()?.parse().ok()?)
 }

@@ -58,8 +58,19 @@ impl Redis {
         let folder = Folder::new("redis");
         let port = free_port();
         let dir = folder.path().display().to_string();
-        let own = ["--bind", "127.0.0.1", "--port", &port.to_string(), "--dir", &dir, "--save", "", "--appendonly", "no"]
-            .map(str::to_owned);
+        let own = [
+            "--bind",
+            "127.0.0.1",
+            "--port",
+            &port.to_string(),
+            "--dir",
+            &dir,
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ]
+        .map(str::to_owned);
         let mut words = vec![program.display().to_string()];
         words.extend(own);
         words.extend(more.iter().map(|word| (*word).to_owned()));
@@ -121,7 +132,10 @@ impl Redis {
     fn wait(&mut self) {
         let began = Instant::now();
         // One that wants a password is ready, too.
-        while !self.ask("PING").is_ok_and(|answer| answer.starts_with("+PONG") || answer.starts_with("-NOAUTH")) {
+        while !self
+            .ask("PING")
+            .is_ok_and(|answer| answer.starts_with("+PONG") || answer.starts_with("-NOAUTH"))
+        {
             assert!(began.elapsed() < PATIENCE, "the server does not answer: {}", self.server.log());
             assert!(!self.server.has_ended(), "the server ended: {}", self.server.log());
             std::thread::sleep(Duration::from_millis(10));

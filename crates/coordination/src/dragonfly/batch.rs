@@ -66,7 +66,8 @@ impl Shared {
                     for (one, mut row) in chunk.iter().zip(rows) {
                         let taken = matches!(row.verdict, Verdict::Taken { .. });
                         let found = A::found(&mut row.fields, taken).map_err(corrupt(A::DOING))?;
-                        if row.recorded && self.events.is_on()
+                        if row.recorded
+                            && self.events.is_on()
                             && let Some(note) = A::note(one, &found)
                         {
                             self.events.record(note.event(at, &row, &head));

@@ -179,7 +179,12 @@ impl Shared {
     }
 
     /// Reads with a script in the epoch that is there; nothing when the store is empty.
-    pub(super) async fn current(&self, script: Script, words: Words, doing: &str) -> Result<Option<Answered>, Fault> {
+    pub(super) async fn current(
+        &self,
+        script: Script,
+        words: Words,
+        doing: &str,
+    ) -> Result<Option<Answered>, Fault> {
         let mut epoch = self.epoch.load(Ordering::SeqCst);
         // An epoch that changes more often than this while it is asked for is as good as none.
         for _ in 0..4 {

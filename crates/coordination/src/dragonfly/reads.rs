@@ -16,7 +16,8 @@ use super::script::Script;
 use super::shared::Shared;
 use super::words::{Words, read_window};
 use crate::{
-    CoordinationReads, HeldLease, Holding, Holdings, LiveProgress, PoolState, Registration, WindowState, WorkerView,
+    CoordinationReads, HeldLease, Holding, Holdings, LiveProgress, PoolState, Registration, WindowState,
+    WorkerView,
 };
 
 /// Rows of one page of workers, and windows counted at once.
@@ -31,12 +32,15 @@ impl CoordinationReads for DragonflyRoom {
     async fn windows(&self) -> Result<Vec<WindowState>, Fault> {
         let known = self.shared.windows_by_id().await?;
         let registrations = self.shared.registrations().await?;
-        let living: Vec<&Registration> = registrations.iter().map(|(who, _)| who).filter(|who| !who.draining).collect();
+        let living: Vec<&Registration> =
+            registrations.iter().map(|(who, _)| who).filter(|who| !who.draining).collect();
         let mut windows: BTreeMap<Window, usize> = named(&living).map(|window| (window, 0)).collect();
         let served: Vec<_> =
             known.into_iter().filter(|(window, _)| living.iter().any(|who| who.serves(window))).collect();
         let counts = self.shared.counts(&served).await?;
-        windows.extend(served.into_iter().map(|(window, _)| window).zip(counts).filter(|(_, entries)| *entries > 0));
+        windows.extend(
+            served.into_iter().map(|(window, _)| window).zip(counts).filter(|(_, entries)| *entries > 0),
+        );
         Ok(windows.into_iter().map(|(window, entries)| WindowState { window, entries }).collect())
     }
 
@@ -87,10 +91,16 @@ impl CoordinationReads for DragonflyRoom {
 fn named<'a>(living: &'a [&Registration]) -> impl Iterator<Item = Window> + 'a {
     let pairs: BTreeSet<(&String, &String)> = living
         .iter()
-        .flat_map(|who| who.queues.iter().flatten().flat_map(|queue| who.kinds.iter().map(move |kind| (queue, kind))))
+        .flat_map(|who| {
+            who.queues.iter().flatten().flat_map(|queue| who.kinds.iter().map(move |kind| (queue, kind)))
+        })
         .collect();
     pairs.into_iter().flat_map(|(queue, kind)| {
-        (1..=4).map(move |priority| Window { queue: queue.clone(), kind: kind.clone(), priority: Priority(priority) })
+        (1..=4).map(move |priority| Window {
+            queue: queue.clone(),
+            kind: kind.clone(),
+            priority: Priority(priority),
+        })
     })
 }
 
@@ -159,7 +169,10 @@ impl Shared {
         }
         words.number(limit);
         match self.current(Script::Holdings, words, DOING).await? {
-            None => Ok(Page { holdings: Holdings { mark: Mark::default(), jobs: Vec::new(), more: false }, last: None }),
+            None => Ok(Page {
+                holdings: Holdings { mark: Mark::default(), jobs: Vec::new(), more: false },
+                last: None,
+            }),
             Some(answered) => {
                 let mark = Mark { epoch: answered.epoch, order: answered.order };
                 page(mark, answered.rows).map_err(corrupt(DOING))
@@ -189,7 +202,8 @@ fn registration(row: Reply) -> Read<(Registration, u64)> {
     let silent = fields.take()?.number()?;
     let text = fields.take()?;
     let read = serde_json::from_slice(text.bytes()?);
-    read.map(|registration| (registration, silent)).map_err(|error| Malformed(format!("a registration: {error}")))
+    read.map(|registration| (registration, silent))
+        .map_err(|error| Malformed(format!("a registration: {error}")))
 }
 
 fn page(mark: Mark, rows: Vec<Reply>) -> Read<Page> {

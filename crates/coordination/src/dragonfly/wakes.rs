@@ -108,7 +108,12 @@ impl Hub {
     }
 
     /// Begins to publish and to subscribe. Answers who sees whether the subscription stands.
-    pub(super) fn connect(self: &Arc<Self>, link: Arc<dyn Link>, address: Address, channel: String) -> watch::Receiver<bool> {
+    pub(super) fn connect(
+        self: &Arc<Self>,
+        link: Arc<dyn Link>,
+        address: Address,
+        channel: String,
+    ) -> watch::Receiver<bool> {
         let (stands, seen) = watch::channel(false);
         let publisher = tokio::spawn(publish(Arc::downgrade(self), link, channel.clone()));
         let subscriber = tokio::spawn(subscribe(Arc::downgrade(self), address, channel, stands));
@@ -145,7 +150,9 @@ async fn publish(hub: Weak<Hub>, link: Arc<dyn Link>, channel: String) {
         let wakes = held.next().await;
         let payload = serde_json::to_vec(&(&held.sender, &wakes)).unwrap_or_default();
         drop(held);
-        if let Err(fault) = link.command(&[b"PUBLISH", channel.as_bytes(), &payload], "publish wake-ups").await {
+        if let Err(fault) =
+            link.command(&[b"PUBLISH", channel.as_bytes(), &payload], "publish wake-ups").await
+        {
             tracing::debug!(%fault, "wake-ups were not published; they were only hints");
         }
         tokio::time::sleep(TOGETHER).await;

@@ -14,7 +14,11 @@ struct FalseSuspicion;
 
 impl Shared {
     #[doc(alias = "FalseSuspicion")]
-    pub(in crate::dragonfly) async fn false_suspicion(&self, at: &At, limit: usize) -> Answer<DroppedReservation> {
+    pub(in crate::dragonfly) async fn false_suspicion(
+        &self,
+        at: &At,
+        limit: usize,
+    ) -> Answer<DroppedReservation> {
         self.overdue::<FalseSuspicion>(at, limit).await
     }
 }

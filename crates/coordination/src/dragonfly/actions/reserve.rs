@@ -52,7 +52,8 @@ impl Shared {
     ) -> Result<Stamped<Reserved>, Fault> {
         let taken = matches!(row.verdict, Verdict::Taken { .. });
         let job = job(&mut row.fields).map_err(corrupt(DOING))?;
-        if row.recorded && self.events.is_on()
+        if row.recorded
+            && self.events.is_on()
             && let Some(job) = job
         {
             let note = Note::of(Action::Reserve, job);

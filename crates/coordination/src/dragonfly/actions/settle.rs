@@ -2,13 +2,13 @@
 
 use protocol::AttemptId;
 
+use crate::Wake;
 use crate::dragonfly::batch::Rows;
 use crate::dragonfly::events::{Head, Note};
 use crate::dragonfly::reply::{Fields, Read};
 use crate::dragonfly::script::Script;
 use crate::dragonfly::wakes::Wakes;
 use crate::dragonfly::words::Words;
-use crate::Wake;
 
 pub(in crate::dragonfly) struct SettleRows;
 

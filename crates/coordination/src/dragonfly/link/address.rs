@@ -95,7 +95,10 @@ impl Address {
     /// Names the part that is wrong.
     pub fn parse(url: &str) -> Result<Self, BadAddress> {
         let Some((scheme, rest)) = url.split_once("://") else {
-            return bad("scheme", "is missing; redis://, rediss://, redis+unix:// or redis+sentinel:// is expected");
+            return bad(
+                "scheme",
+                "is missing; redis://, rediss://, redis+unix:// or redis+sentinel:// is expected",
+            );
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut parameters = parameters(query)?;
@@ -109,7 +112,12 @@ impl Address {
             "redis+unix" | "unix" => (unix(rest)?, false),
             "redis+sentinel" => (sentinel(rest)?, false),
             "rediss+sentinel" => (sentinel(rest)?, true),
-            other => return bad("scheme", format!("is `{other}`; redis, rediss, redis+unix or redis+sentinel is expected")),
+            other => {
+                return bad(
+                    "scheme",
+                    format!("is `{other}`; redis, rediss, redis+unix or redis+sentinel is expected"),
+                );
+            }
         };
         let mut take = |name: &str| parameters.remove(name);
         let paths = [take("ca"), take("cert"), take("key")].map(|path| path.map(PathBuf::from));

@@ -8,8 +8,8 @@ use std::path::Path;
 use redis::aio::MultiplexedConnection;
 use redis::io::tcp::TcpSettings;
 use redis::{
-    AsyncConnectionConfig, Client, ClientTlsConfig, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError,
-    TlsCertificates,
+    AsyncConnectionConfig, Client, ClientTlsConfig, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo,
+    RedisError, TlsCertificates,
 };
 
 use super::address::{Address, Host, Login, Place, Tls};
@@ -103,7 +103,9 @@ async fn prepared(addr: ConnectionAddr, login: &Login, tls: Option<&Tls>) -> Res
     // Another part of the program may have chosen one already; any will do.
     drop(rustls::crypto::ring::default_provider().install_default());
     let client_tls = match (&tls.cert, &tls.key) {
-        (Some(cert), Some(key)) => Some(ClientTlsConfig { client_cert: read(cert).await?, client_key: read(key).await? }),
+        (Some(cert), Some(key)) => {
+            Some(ClientTlsConfig { client_cert: read(cert).await?, client_key: read(key).await? })
+        }
         _ => None,
     };
     let root_cert = match &tls.ca {

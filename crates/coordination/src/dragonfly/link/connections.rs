@@ -169,14 +169,20 @@ fn read(value: Value) -> Result<Reply, RedisError> {
         Value::BulkString(bytes) => Reply::Bytes(bytes),
         Value::SimpleString(text) | Value::VerbatimString { text, .. } => Reply::Bytes(text.into_bytes()),
         Value::Okay => Reply::Bytes(b"OK".to_vec()),
-        Value::Array(list) | Value::Set(list) => Reply::List(list.into_iter().map(read).collect::<Result<_, _>>()?),
+        Value::Array(list) | Value::Set(list) => {
+            Reply::List(list.into_iter().map(read).collect::<Result<_, _>>()?)
+        }
         Value::Map(pairs) => {
             let flat = pairs.into_iter().flat_map(|(key, value)| [key, value]);
             Reply::List(flat.map(read).collect::<Result<_, _>>()?)
         }
         other => {
             let found = format!("{other:?}").chars().take(100).collect::<String>();
-            return Err(RedisError::from((ErrorKind::UnexpectedReturnType, "an answer of an unknown form", found)));
+            return Err(RedisError::from((
+                ErrorKind::UnexpectedReturnType,
+                "an answer of an unknown form",
+                found,
+            )));
         }
     })
 }

@@ -32,11 +32,15 @@ pub(super) fn of_sent(error: &RedisError) -> Meaning {
     let text = error.to_string();
     match error.kind() {
         // Said before the command is looked at.
-        ErrorKind::Server(ServerErrorKind::BusyLoading | ServerErrorKind::MasterDown) => means(Unreachable, Bad),
+        ErrorKind::Server(ServerErrorKind::BusyLoading | ServerErrorKind::MasterDown) => {
+            means(Unreachable, Bad)
+        }
         ErrorKind::Server(ServerErrorKind::Moved | ServerErrorKind::Ask | ServerErrorKind::ClusterDown)
         | ErrorKind::AuthenticationFailed => means(Unreachable, Bad),
         ErrorKind::Server(ServerErrorKind::CrossSlot) => means(Unreachable, Good),
-        _ if matches!(error.code(), Some("NOAUTH" | "WRONGPASS" | "MISCONF" | "DENIED")) => means(Unreachable, Bad),
+        _ if matches!(error.code(), Some("NOAUTH" | "WRONGPASS" | "MISCONF" | "DENIED")) => {
+            means(Unreachable, Bad)
+        }
         // A user without a permission gets it at the script's door, or at a command in its middle.
         ErrorKind::Server(ServerErrorKind::NoPerm) => means(Ambiguous, Good),
         // Scripts begin with a write, so a replica did nothing; a server that was made one in between did something.
@@ -86,10 +90,16 @@ mod tests {
         assert_eq!(meaning("MASTERDOWN", "Link with MASTER is down"), means(Unreachable, Bad));
         assert_eq!(meaning("MOVED", "1 127.0.0.1:1"), means(Unreachable, Bad));
         assert_eq!(meaning("NOAUTH", "Authentication required."), means(Unreachable, Bad));
-        assert_eq!(meaning("READONLY", "You can't write against a read only replica."), means(Ambiguous, Bad));
+        assert_eq!(
+            meaning("READONLY", "You can't write against a read only replica."),
+            means(Ambiguous, Bad)
+        );
         assert_eq!(meaning("NOPERM", "no permissions"), means(Ambiguous, Good));
         assert_eq!(meaning("ERR", "Can not execute during LOADING"), means(Unreachable, Bad));
-        assert_eq!(meaning("OOM", "command not allowed when used memory > 'maxmemory'"), means(Ambiguous, Good));
+        assert_eq!(
+            meaning("OOM", "command not allowed when used memory > 'maxmemory'"),
+            means(Ambiguous, Good)
+        );
         assert_eq!(meaning("ERR", "-READONLY inside a script"), means(Ambiguous, Bad));
         assert_eq!(meaning("WRONGTYPE", "Operation against a key"), means(Corrupt, Good));
         assert_eq!(meaning("ERR", "anything else"), means(Ambiguous, Good));

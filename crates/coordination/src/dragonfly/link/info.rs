@@ -41,7 +41,11 @@ mod tests {
     fn a_server_that_evicts_any_key_is_told_from_one_that_does_not() {
         let of = |text: &str| Info::read(text).evicts().map(str::to_owned);
         assert_eq!(of("# Memory\r\nmaxmemory_policy:allkeys-lru\r\n").as_deref(), Some("allkeys-lru"));
-        assert_eq!(of("maxmemory_policy:eviction\r\n").as_deref(), Some("eviction"), "Dragonfly in cache mode");
+        assert_eq!(
+            of("maxmemory_policy:eviction\r\n").as_deref(),
+            Some("eviction"),
+            "Dragonfly in cache mode"
+        );
         assert_eq!(of("maxmemory_policy:noeviction\r\n"), None);
         assert_eq!(of("maxmemory_policy:volatile-lru\r\n"), None);
     }
