@@ -223,14 +223,12 @@ async fn what_one_request_costs_does_not_grow_with_what_is_held() {
 }
 
 #[tokio::test]
-async fn every_script_is_run_by_this_suite() {
+async fn whoever_opens_an_epoch_leaves_no_key_of_an_older_one() {
     let link = Arc::new(Strict::new(Memory::Enough));
     let OnLua { room, .. } = over(Arc::clone(&link));
     open(&room).await;
     room.install_epoch(2).await.unwrap();
-    let at = At { epoch: 2, ..at() };
-    room.open_epoch(&at).await.unwrap();
+    room.open_epoch(&At { epoch: 2, ..at() }).await.unwrap();
     let keys = link.snapshot();
     assert!(keys.iter().all(|key| !key.contains(":1:")), "the older epoch's keys are gone: {keys:?}");
-    assert_eq!(strict::lua::names().count(), 29);
 }

@@ -283,8 +283,3 @@ fn from_lua(value: LuaValue) -> mlua::Result<Reply> {
         other => panic!("no answer: {other:?}"),
     })
 }
-
-/// All scripts, to see that each was run.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    Script::ALL.iter().map(|script| script.name())
-}
