@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use tracing_subscriber::EnvFilter;
 
+use access::Site;
 use args::{Arguments, Verb};
 use failure::Failure;
 use printer::Printer;
@@ -68,15 +69,17 @@ pub(crate) fn start_logging(level: &str) {
 }
 
 fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
-    let dir = arguments.dir;
+    let site = Site::new(&arguments)?;
     match arguments.verb {
         Verb::Attempt(attempt) => commands::attempt::run(attempt, printer),
-        Verb::Audit(audit) => commands::audit::run(&dir, audit, printer),
+        Verb::Audit(audit) => commands::audit::run(&site.dir, audit, printer),
         Verb::Completions(completions) => commands::completions::run(&completions, printer),
+        #[cfg(any(feature = "embedded", feature = "fleet"))]
+        Verb::Worker(worker) => commands::worker::run(site, worker),
+        #[cfg(feature = "fleet")]
+        Verb::Server(server) => commands::server::run(site, &server, printer),
         #[cfg(feature = "embedded")]
-        Verb::Worker(worker) => commands::worker::run(dir, worker),
-        #[cfg(feature = "embedded")]
-        Verb::Dev(dev) => commands::dev::run(dir, dev, printer),
+        Verb::Dev(dev) => commands::dev::run(&site, dev, printer),
         #[cfg(feature = "embedded")]
         Verb::Demo(demo) => commands::demo::run(demo, printer),
         #[cfg(feature = "embedded")]
@@ -84,18 +87,18 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
         verb => commands::run_async(async {
             match verb {
                 #[cfg(feature = "embedded")]
-                Verb::Run(run) => commands::run::run(dir, run, printer).await,
-                Verb::Submit(submit) => commands::submit::run(dir, submit, printer).await,
-                Verb::List(list) => commands::list::run(dir, list, printer).await,
-                Verb::Show(show) => commands::show::run(dir, show.job, printer).await,
-                Verb::Watch(watch) => commands::watch::run(dir, watch.job, printer).await,
-                Verb::Logs(logs) => commands::logs::run(dir, logs, printer).await,
-                Verb::Cancel(jobs) => commands::cancel::run(dir, jobs.jobs, printer).await,
-                Verb::Retry(jobs) => commands::retry::run(dir, jobs.jobs, printer).await,
-                Verb::Result(result) => commands::result::run(dir, result, printer).await,
-                Verb::Workers => commands::workers::run(dir, printer).await,
-                Verb::Queues(queues) => commands::queues::run(dir, queues, printer).await,
-                Verb::Limits(limits) => commands::limits::run(dir, limits, printer).await,
+                Verb::Run(run) => commands::run::run(&site, run, printer).await,
+                Verb::Submit(submit) => commands::submit::run(&site, submit, printer).await,
+                Verb::List(list) => commands::list::run(&site, list, printer).await,
+                Verb::Show(show) => commands::show::run(&site, show.job, printer).await,
+                Verb::Watch(watch) => commands::watch::run(&site, watch.job, printer).await,
+                Verb::Logs(logs) => commands::logs::run(&site, logs, printer).await,
+                Verb::Cancel(jobs) => commands::cancel::run(&site, jobs.jobs, printer).await,
+                Verb::Retry(jobs) => commands::retry::run(&site, jobs.jobs, printer).await,
+                Verb::Result(result) => commands::result::run(&site, result, printer).await,
+                Verb::Workers => commands::workers::run(&site, printer).await,
+                Verb::Queues(queues) => commands::queues::run(&site, queues, printer).await,
+                Verb::Limits(limits) => commands::limits::run(&site, limits, printer).await,
                 other => Err(Failure::usage(format!("{other:?} is not available in this build"))),
             }
         }),

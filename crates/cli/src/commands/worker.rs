@@ -7,6 +7,7 @@ use clap::Parser;
 use remora::{WorkerProcess, WorkerProcessError};
 
 use super::builtin;
+use crate::access::{Site, absolute};
 use crate::args::WorkerArgs;
 use crate::failure::{Failure, code};
 
@@ -53,8 +54,12 @@ fn process(dir: PathBuf, args: WorkerArgs) -> WorkerProcess {
     builtin::jobs(process)
 }
 
-pub(crate) fn run(dir: PathBuf, args: WorkerArgs) -> Result<u8, Failure> {
-    match process(dir, args).run() {
+pub(crate) fn run(site: Site, args: WorkerArgs) -> Result<u8, Failure> {
+    let mut process = process(absolute(&site.dir)?, args);
+    if let Some(rooms) = site.rooms {
+        process = process.on(rooms);
+    }
+    match process.run() {
         Ok(()) => Ok(code::OK),
         Err(error @ WorkerProcessError::Connect(_)) => {
             Err(Failure::from(error).hint("start `remora dev` first, or name another folder with --dir"))
