@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
+use crate::servers::{self, NoServices, Pass, SHARED};
 use crate::{say, tidy};
 
 /// What the tests need beside the Rust toolchain: a program, and the Debian package that brings it.
-const NEEDED: [(&str, &str); 3] = [("cc", "gcc"), ("git", "git"), ("mount", "mount")];
+const NEEDED: [(&str, &str); 4] =
+    [("cc", "gcc"), ("git", "git"), ("mount", "mount"), ("redis-server", "redis-server")];
 
 /// Checks and tests everything.
 ///
@@ -40,18 +42,34 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         step("cargo-deny", || cargo(&root, &["deny", "--log-level", "error", "check"]))?;
     }
     step("build", || cargo(&root, &["build", "--quiet", "--workspace", "--all-features", "--all-targets"]))?;
-    step("tests", || tests(&root))?;
+    let shared = testbed::Redis::start();
+    step("tests", || tests(&root, &[(SHARED, shared.url())]))?;
+    for pass in &servers::others()?.passes {
+        step(pass.name, || once_more(&root, pass))?;
+    }
     say(&format!("everything passed in {:.0?}", began.elapsed()));
     Ok(())
 }
 
-fn tests(root: &Path) -> anyhow::Result<()> {
+fn tests(root: &Path, environment: &[(&str, String)]) -> anyhow::Result<()> {
     if has_cargo(root, "nextest") {
-        cargo(root, &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])?;
+        let words = ["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"];
+        cargo_with(root, &words, environment)?;
     } else {
-        cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--no-fail-fast"])?;
+        let words = ["test", "--quiet", "--workspace", "--all-features", "--no-fail-fast"];
+        cargo_with(root, &words, environment)?;
     }
     cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--doc"])
+}
+
+/// Some tests of the coordination crate on another server.
+fn once_more(root: &Path, pass: &Pass) -> anyhow::Result<()> {
+    let nextest = ["nextest", "run", "--no-fail-fast"];
+    let plain = ["test", "--quiet", "--no-fail-fast"];
+    let mut words = if has_cargo(root, "nextest") { nextest } else { plain }.to_vec();
+    words.extend(["--package", "remora-coordination", "--all-features"]);
+    words.extend(pass.tests.iter().flat_map(|test| ["--test", test]));
+    cargo_with(root, &words, &pass.environment)
 }
 
 fn step(name: &str, act: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
@@ -60,8 +78,14 @@ fn step(name: &str, act: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<
 }
 
 fn cargo(root: &Path, words: &[&str]) -> anyhow::Result<()> {
+    cargo_with(root, words, &[])
+}
+
+fn cargo_with(root: &Path, words: &[&str], environment: &[(&str, String)]) -> anyhow::Result<()> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(program).args(words).current_dir(root).status().context("run cargo")?;
+    let mut command = Command::new(program);
+    command.args(words).current_dir(root).envs(environment.iter().map(|(name, value)| (name, value)));
+    let status = command.status().context("run cargo")?;
     if status.success() { Ok(()) } else { bail!("cargo {} ended with {status}", words.join(" ")) }
 }
 
@@ -95,6 +119,7 @@ fn provide(install: bool) -> anyhow::Result<()> {
         );
     }
     say(&format!("installing {}", missing.join(" ")));
+    let _no_services = NoServices::begin()?;
     for words in [&["update", "--quiet=2"][..], &["install", "--yes", "--quiet=2", "--no-install-recommends"]]
     {
         let mut command = Command::new("apt-get");

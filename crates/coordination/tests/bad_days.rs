@@ -124,8 +124,10 @@ async fn a_full_memory_stops_new_work_and_never_running_work() {
 
 #[tokio::test]
 async fn a_server_that_may_evict_any_key_is_refused_unless_the_url_allows_it() {
-    let program = std::path::Path::new("redis-server");
-    let server = Redis::start_with(program, &["--maxmemory-policy", "allkeys-lru", "--maxmemory", "100mb"]);
+    let server = Redis::start_with(
+        &testbed::redis::program(),
+        &["--maxmemory-policy", "allkeys-lru", "--maxmemory", "100mb"],
+    );
     let room = DragonflyRoom::open(&server.url(), Options::default()).await.unwrap();
     let fault = room.pool().await.unwrap_err();
     assert_eq!(fault.kind, FaultKind::Unreachable);

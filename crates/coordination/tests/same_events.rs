@@ -30,7 +30,11 @@ fn fresh_url() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let number = COUNT.fetch_add(1, Ordering::SeqCst);
     let pool = format!("e{}-{}-{number}", std::process::id(), since.as_micros());
-    format!("{}?installation=remora-test&pool={pool}", testbed::redis::shared())
+    {
+        let url = testbed::redis::shared();
+        let joint = if url.contains('?') { '&' } else { '?' };
+        format!("{url}{joint}installation=remora-test&pool={pool}")
+    }
 }
 
 fn at(sequence: u64) -> At {
@@ -93,7 +97,8 @@ async fn live(room: &dyn CoordinationRoom, clock_ms: &AtomicU64) {
         worker: incarnation,
         judged: judged(),
     };
-    let strange = ActivateAttempt { reservation: ReservationId(99), attempt: AttemptId(99), ..activate.clone() };
+    let strange =
+        ActivateAttempt { reservation: ReservationId(99), attempt: AttemptId(99), ..activate.clone() };
     for _ in 0..2 {
         room.activate_attempt(&at(7), &[activate.clone(), strange.clone()]).await.unwrap();
     }
@@ -112,8 +117,16 @@ async fn live(room: &dyn CoordinationRoom, clock_ms: &AtomicU64) {
         let report = ReportProgress { job, attempt, worker: incarnation, progress, judged: judged() };
         room.report_progress(&at(12), &[report]).await.unwrap();
         let observe = ReapObserve { job, attempt, worker: incarnation, claimed_epoch: 1, by_holder: false };
-        room.reap_observe(&at(13), &[observe, ReapObserve { attempt: AttemptId(5), ..observe }]).await.unwrap();
-        let restore = RestoreLease { job, attempt: AttemptId(8), token: Token(8), worker: incarnation, judged: judged() };
+        room.reap_observe(&at(13), &[observe, ReapObserve { attempt: AttemptId(5), ..observe }])
+            .await
+            .unwrap();
+        let restore = RestoreLease {
+            job,
+            attempt: AttemptId(8),
+            token: Token(8),
+            worker: incarnation,
+            judged: judged(),
+        };
         room.restore_lease(&at(14), &[restore]).await.unwrap();
         let released = ReleaseLease { job, attempt: AttemptId(8), judged: judged() };
         room.release_lease(&at(15), &[released]).await.unwrap();
