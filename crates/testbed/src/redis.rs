@@ -1,7 +1,8 @@
 //! Servers that speak Redis' protocol: Debian's `redis-server`, and Valkey where a Python package of it is there.
 //!
-//! Promises a server without persistence, on a free port of the loopback address, ready when it is given. Looks for
-//! Valkey in `REMORA_VALKEY_SERVER`; does not install anything.
+//! Promises a server without persistence, on a free port of the loopback address, ready when it is given. The program is
+//! `redis-server` unless `REMORA_TEST_REDIS_SERVER` names another; `REMORA_VALKEY_SERVER` may say where Valkey's is. Does
+//! not install anything.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -28,6 +29,26 @@ pub fn valkey() -> Option<PathBuf> {
     std::env::var_os("REMORA_VALKEY_SERVER").map(PathBuf::from).filter(|path| path.is_file())
 }
 
+/// The program that servers are started from.
+#[must_use]
+pub fn program() -> PathBuf {
+    std::env::var_os("REMORA_TEST_REDIS_SERVER").map_or_else(|| PathBuf::from("redis-server"), PathBuf::from)
+}
+
+/// Sends one command, its words without spaces, to whoever listens on a port of the loopback address, and gives the raw
+/// beginning of the answer.
+///
+/// # Errors
+/// When nobody answers within five seconds.
+pub fn say_to(port: u16, command: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+    stream.write_all(format!("{command}\r\n").as_bytes())?;
+    let mut answer = vec![0; 64 * 1024];
+    let length = stream.read(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
+}
+
 /// The URL of a server that tests of this process share, each in a pool of its own: `REMORA_TEST_REDIS`, or one that is
 /// started for the process.
 ///
@@ -40,13 +61,13 @@ pub fn shared() -> String {
 }
 
 impl Redis {
-    /// Starts Debian's `redis-server`.
+    /// Starts a server from [`program`].
     ///
     /// # Panics
     /// When it is not installed, or does not answer.
     #[must_use]
     pub fn start() -> Self {
-        Self::start_with(Path::new("redis-server"), &[])
+        Self::start_with(&program(), &[])
     }
 
     /// Starts a server program with more words.
@@ -117,23 +138,13 @@ impl Redis {
     /// When the server does not answer.
     #[must_use]
     pub fn say(&self, command: &str) -> String {
-        self.ask(command).unwrap_or_else(|error| panic!("{command}: {error}\n{}", self.server.log()))
-    }
-
-    fn ask(&self, command: &str) -> std::io::Result<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
-        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        stream.write_all(format!("{command}\r\n").as_bytes())?;
-        let mut answer = vec![0; 64 * 1024];
-        let length = stream.read(&mut answer)?;
-        Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
+        say_to(self.port, command).unwrap_or_else(|error| panic!("{command}: {error}\n{}", self.server.log()))
     }
 
     fn wait(&mut self) {
         let began = Instant::now();
         // One that wants a password is ready, too.
-        while !self
-            .ask("PING")
+        while !say_to(self.port, "PING")
             .is_ok_and(|answer| answer.starts_with("+PONG") || answer.starts_with("-NOAUTH"))
         {
             assert!(began.elapsed() < PATIENCE, "the server does not answer: {}", self.server.log());

@@ -11,6 +11,7 @@
 
 mod actions;
 mod batch;
+mod doctor;
 mod events;
 mod keys;
 pub mod link;
@@ -30,11 +31,14 @@ use std::time::Duration;
 
 use protocol::{Action, ActorId, Detail, Event, EventSink, Fault, Mark, NoEvents, Outcome, Room};
 
+use tokio::sync::watch;
+
 use keys::Names;
 use link::{Address, BadAddress, Connections, Link};
 use shared::Shared;
 use wakes::Hub;
 
+pub use doctor::{Finding, Level, doctor};
 pub use reply::Reply;
 pub use script::Script;
 
@@ -62,8 +66,10 @@ impl Default for Options {
 /// The coordination room on a server.
 pub struct DragonflyRoom {
     shared: Arc<Shared>,
-    /// What `doctor` speaks of; none where tests bring their own link.
+    /// None where tests bring their own link.
     address: Option<Address>,
+    /// Whether the subscription to wake-ups stands.
+    stands: Option<watch::Receiver<Option<bool>>>,
 }
 
 impl fmt::Debug for DragonflyRoom {
@@ -87,8 +93,8 @@ impl DragonflyRoom {
         let channel = room.shared.names.channel();
         let mut stands = room.shared.hub.connect(link, address.clone(), channel);
         // Whoever listens from now on hears what others tell from now on, if the server is there at all.
-        drop(tokio::time::timeout(patience, stands.wait_for(|stands| *stands)).await);
-        Ok(Self { address: Some(address), ..room })
+        drop(tokio::time::timeout(patience, stands.wait_for(Option::is_some)).await);
+        Ok(Self { address: Some(address), stands: Some(stands), ..room })
     }
 
     /// A room over another link, without wake-ups from other processes.
@@ -107,7 +113,7 @@ impl DragonflyRoom {
             epoch: AtomicU64::new(0),
             highest: Mutex::default(),
         };
-        Self { shared: Arc::new(shared), address: None }
+        Self { shared: Arc::new(shared), address: None, stands: None }
     }
 
     /// `LoseCoordinationState`: this pool's keys are deleted, and nothing else of the server.

@@ -105,7 +105,11 @@ impl Shared {
 
     pub(super) async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
         const DOING: &str = "install an epoch";
-        let request = Request { script: Script::InstallEpoch, epoch, words: Words::default(), doing: DOING };
+        // One of this number may have been lost while it was opening: its moments must not come twice.
+        let seen = self.highest();
+        let mut words = Words::default();
+        words.number(if seen.epoch == epoch { seen.order + 1 } else { 0 });
+        let request = Request { script: Script::InstallEpoch, epoch, words, doing: DOING };
         let read = |reply: Reply| {
             let mut fields = Fields::new(reply.list()?);
             Ok((fields.take()?.number::<u64>()?, fields.take()?.flag()?))

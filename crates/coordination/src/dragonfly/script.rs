@@ -45,6 +45,7 @@ scripts! {
     CleanTerminalCoordination = "clean_terminal_coordination";
     Configure = "configure";
     Deregister = "deregister";
+    Doctor = "doctor";
     Enqueue = "enqueue";
     ExpireLease = "expire_lease";
     FalseSuspicion = "false_suspicion";

@@ -107,14 +107,14 @@ impl Hub {
         self.tell(wakes);
     }
 
-    /// Begins to publish and to subscribe. Answers who sees whether the subscription stands.
+    /// Begins to publish and to subscribe. Answers who sees whether the subscription stands; nothing before the first try.
     pub(super) fn connect(
         self: &Arc<Self>,
         link: Arc<dyn Link>,
         address: Address,
         channel: String,
-    ) -> watch::Receiver<bool> {
-        let (stands, seen) = watch::channel(false);
+    ) -> watch::Receiver<Option<bool>> {
+        let (stands, seen) = watch::channel(None);
         let publisher = tokio::spawn(publish(Arc::downgrade(self), link, channel.clone()));
         let subscriber = tokio::spawn(subscribe(Arc::downgrade(self), address, channel, stands));
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).extend([publisher, subscriber]);
@@ -159,12 +159,13 @@ async fn publish(hub: Weak<Hub>, link: Arc<dyn Link>, channel: String) {
     }
 }
 
-async fn subscribe(hub: Weak<Hub>, address: Address, channel: String, stands: watch::Sender<bool>) {
+async fn subscribe(hub: Weak<Hub>, address: Address, channel: String, stands: watch::Sender<Option<bool>>) {
     let mut again = false;
     loop {
         if let Err(error) = follow(&hub, &address, &channel, &stands, again).await {
             tracing::debug!(%error, %address, "no subscription to wake-ups; trying again");
         }
+        stands.send_replace(Some(false));
         again = true;
         if hub.strong_count() == 0 {
             return;
@@ -178,13 +179,13 @@ async fn follow(
     hub: &Weak<Hub>,
     address: &Address,
     channel: &str,
-    stands: &watch::Sender<bool>,
+    stands: &watch::Sender<Option<bool>>,
     again: bool,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let (client, _) = client(address).await?;
     let mut subscription = client.get_async_pubsub().await?;
     subscription.subscribe(channel).await?;
-    stands.send_replace(true);
+    stands.send_replace(Some(true));
     if again && let Some(hub) = hub.upgrade() {
         // What was told meanwhile is lost, and the server may be another.
         drop(hub.here.send(Wake::Epoch));

@@ -29,7 +29,8 @@ pub(crate) async fn on(url: &str) -> Dragonfly {
         clock: Some(Arc::new(move || Duration::from_millis(clock.load(Ordering::SeqCst)))),
         ..Options::default()
     };
-    let url = format!("{url}?installation=remora-test&pool={}", fresh_pool());
+    let joint = if url.contains('?') { '&' } else { '?' };
+    let url = format!("{url}{joint}installation=remora-test&pool={}", fresh_pool());
     Dragonfly { room: Arc::new(DragonflyRoom::open(&url, options).await.expect("a url")), clock_ms }
 }
 
