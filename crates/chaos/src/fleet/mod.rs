@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use coordination::dragonfly::{self, DragonflyRoom};
 use durable::JobView;
 use durable::postgres::{PostgresRoom, migrate};
@@ -129,7 +129,8 @@ impl Fleet {
 
     fn start_process(&mut self, index: usize) -> anyhow::Result<()> {
         let log = self.place.path().join("fleet.log");
-        self.processes[index].start(&self.program, self.data().root(), &log, self.options)
+        let data = self.data();
+        self.processes[index].start(&self.program, data.root(), &log, self.options)
     }
 
     /// What processes of this machine need.
