@@ -16,7 +16,7 @@ use stage::{Held, LEASE_MS, Stage};
 
 /// Audits events as if they had been read from one file.
 fn audit(events: &[Event]) -> Report {
-    let source = Source::default();
+    let source = Source { owner: true, ..Source::default() };
     let mut census = Census::default();
     for event in events {
         let Event { room, epoch, action, job, actor, sequence, .. } = *event;
@@ -349,7 +349,7 @@ fn killed(events: &[Event], unwritten: usize) -> (Vec<(Event, Source)>, usize) {
             continue;
         }
         let segment = u64::from(place > lost && of_store);
-        kept.push((event.clone(), Source { segment, ..Source::default() }));
+        kept.push((event.clone(), Source { segment, owner: true, ..Source::default() }));
     }
     kept.reverse();
     (kept, unwritten - left)
