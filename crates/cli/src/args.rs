@@ -287,7 +287,7 @@ pub(crate) struct MigrateArgs {
     #[command(subcommand)]
     pub(crate) action: Option<MigrateAction>,
     /// The durable store: postgres://user:password@host/database?schema=remora [env: REMORA_DURABLE, else DATABASE_URL].
-    #[arg(long, global = true, value_name = "URL", default_value = durable_url(), hide_default_value = true)]
+    #[arg(long, global = true, value_name = "URL")]
     pub(crate) durable: Option<String>,
     /// The pool's name in a new schema.
     #[arg(long, global = true, default_value = "default")]
@@ -295,13 +295,6 @@ pub(crate) struct MigrateArgs {
     /// Print the SQL that makes a new schema instead of running it.
     #[arg(long)]
     pub(crate) sql: bool,
-}
-
-/// What the environment says; a password in it is not shown by `--help`.
-#[cfg(feature = "fleet")]
-fn durable_url() -> clap::builder::Resettable<clap::builder::OsStr> {
-    let named = ["REMORA_DURABLE", "DATABASE_URL"].iter().find_map(std::env::var_os);
-    named.filter(|url| !url.is_empty()).map(clap::builder::OsStr::from).into()
 }
 
 #[cfg(feature = "fleet")]

@@ -10,20 +10,27 @@ use crate::printer::Printer;
 
 pub(crate) async fn run(args: MigrateArgs, printer: &Printer) -> Result<u8, Failure> {
     let setup = Setup { pool: args.pool, ..Setup::default() };
+    let durable = args.durable.or_else(named_by_environment);
     match (args.sql, args.action) {
         (true, _) => {
-            let schema = match &args.durable {
+            let schema = match &durable {
                 Some(url) => url.parse::<Address>()?.schema,
                 None => "remora".to_owned(),
             };
             printer.line(migrate::sql(&schema, &setup).trim_end());
             Ok(code::OK)
         }
-        (false, Some(action)) => act(action, args.durable.as_deref(), &setup, printer).await,
+        (false, Some(action)) => act(action, durable.as_deref(), &setup, printer).await,
         (false, None) => {
             Err(Failure::usage("there is nothing to do").hint("name one of up, down, status, or --sql"))
         }
     }
+}
+
+/// Read here and not by the parser, whose help would show a password.
+fn named_by_environment() -> Option<String> {
+    let names = ["REMORA_DURABLE", "DATABASE_URL"];
+    names.iter().find_map(|name| std::env::var(name).ok()).filter(|url| !url.is_empty())
 }
 
 async fn act(
