@@ -2,6 +2,7 @@
 
 mod locate;
 mod model;
+mod servers;
 mod spec;
 mod test;
 mod tidy;

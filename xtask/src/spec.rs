@@ -4,7 +4,8 @@
 //! for it, once and with nothing left over. Compares `spec/actions.lock` (a hash of each action's meaning) and
 //! names what to read again when the meaning of one has changed. Compares the table in spec/README.md and
 //! the bounds that TLC reads. `--write` renews all three.
-//! Does not demand that a room has a file for an action: it lists those it finds.
+//! Demands of an adapter in Lua that it has one script for each action of its room, which begins with the spec's name of
+//! it. Does not demand a file of other adapters: it lists those it finds.
 
 pub(crate) mod lock;
 pub(crate) mod places;
@@ -17,8 +18,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use model::BOUNDS;
-use protocol::Action;
 use protocol::machine::{Constants, Law, Module, Move, instances};
+use protocol::{Action, Room};
 
 use places::Places;
 use tla::Spec;
@@ -38,6 +39,7 @@ pub(crate) fn run(args: Vec<String>) -> anyhow::Result<()> {
     let places = Places::scan(&root)?;
     let mut wrong = names(&specs);
     wrong.extend(law_files(&root, &places)?);
+    wrong.extend(scripts(&root));
     wrong.extend(lock::compare(&root, &specs, &places, write)?);
     wrong.extend(table::compare(&root, &specs, &places, write)?);
     for bounds in BOUNDS.iter().filter(|bounds| bounds.violated.is_none()) {
@@ -116,6 +118,26 @@ fn names(specs: &[(Module, Spec)]) -> Vec<String> {
         }
         for name in known.iter().filter(|name| !disjuncts.iter().any(|one| one == **name)) {
             wrong.push(format!("spec: Action::{name} is not in Next of {}", module.spec_name()));
+        }
+    }
+    wrong
+}
+
+/// Adapters whose steps are scripts: the room, and where they lie.
+const SCRIPTED: [(Room, &str); 1] = [(Room::Coordination, "crates/coordination/src/dragonfly/lua")];
+
+/// Each action of such a room has a script that begins with its name.
+fn scripts(root: &Path) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (room, folder) in SCRIPTED {
+        for action in Action::ALL.iter().filter(|action| action.room() == room) {
+            let name = format!("{folder}/{}.lua", action.name());
+            let begins = format!("-- {}: ", action.spec_name());
+            match std::fs::read_to_string(root.join(&name)) {
+                Ok(text) if text.starts_with(&begins) => {}
+                Ok(_) => wrong.push(format!("spec: {name} does not begin with `{begins}`")),
+                Err(_) => wrong.push(format!("spec: {name} is missing")),
+            }
         }
     }
     wrong

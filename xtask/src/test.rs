@@ -6,10 +6,12 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 
+use crate::servers::{self, NoServices, Pass, SHARED};
 use crate::{say, tidy};
 
 /// What the tests need beside the Rust toolchain: a program, and the Debian package that brings it.
-const NEEDED: [(&str, &str); 3] = [("cc", "gcc"), ("git", "git"), ("mount", "mount")];
+const NEEDED: [(&str, &str); 4] =
+    [("cc", "gcc"), ("git", "git"), ("mount", "mount"), ("redis-server", "redis-server")];
 
 /// Checks and tests everything.
 ///
@@ -41,32 +43,40 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     }
     step("build", || cargo(&root, &["build", "--quiet", "--workspace", "--all-features", "--all-targets"]))?;
     step("tests", || tests(&root))?;
+    for pass in &servers::others()?.passes {
+        step(pass.name, || once_more(&root, pass))?;
+    }
     say(&format!("everything passed in {:.0?}", began.elapsed()));
     Ok(())
 }
 
+/// One server of a kind for the whole run; they end with this function, and with this process however that ends.
 fn tests(root: &Path) -> anyhow::Result<()> {
-    // One server for the whole run; it ends with this function, and with this process however that ends.
+    let redis = testbed::Redis::start();
     let postgres = match std::env::var_os(testbed::postgres::SHARED) {
         Some(_) => None,
         None => Some(testbed::Postgres::start()),
     };
-    let servers = Servers(postgres.map(|server| (testbed::postgres::SHARED, server.url(), server)));
+    let mut environment = vec![(SHARED, redis.url())];
+    environment.extend(postgres.iter().map(|server| (testbed::postgres::SHARED, server.url())));
     if has_cargo(root, "nextest") {
-        servers.cargo(root, &["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])?;
+        let words = ["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"];
+        cargo_with(root, &words, &environment)?;
     } else {
-        servers.cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--no-fail-fast"])?;
+        let words = ["test", "--quiet", "--workspace", "--all-features", "--no-fail-fast"];
+        cargo_with(root, &words, &environment)?;
     }
-    servers.cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--doc"])
+    cargo_with(root, &["test", "--quiet", "--workspace", "--all-features", "--doc"], &environment)
 }
 
-/// What the tests of one run share: a variable, the URL in it, and the server.
-struct Servers(Option<(&'static str, String, testbed::Postgres)>);
-
-impl Servers {
-    fn cargo(&self, root: &Path, words: &[&str]) -> anyhow::Result<()> {
-        cargo_with(root, words, self.0.iter().map(|(name, url, _)| (*name, url.as_str())))
-    }
+/// Some tests of the coordination crate on another server.
+fn once_more(root: &Path, pass: &Pass) -> anyhow::Result<()> {
+    let nextest = ["nextest", "run", "--no-fail-fast"];
+    let plain = ["test", "--quiet", "--no-fail-fast"];
+    let mut words = if has_cargo(root, "nextest") { nextest } else { plain }.to_vec();
+    words.extend(["--package", "remora-coordination", "--all-features"]);
+    words.extend(pass.tests.iter().flat_map(|test| ["--test", test]));
+    cargo_with(root, &words, &pass.environment)
 }
 
 fn step(name: &str, act: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
@@ -75,17 +85,14 @@ fn step(name: &str, act: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<
 }
 
 fn cargo(root: &Path, words: &[&str]) -> anyhow::Result<()> {
-    cargo_with(root, words, std::iter::empty())
+    cargo_with(root, words, &[])
 }
 
-fn cargo_with<'a>(
-    root: &Path,
-    words: &[&str],
-    variables: impl Iterator<Item = (&'a str, &'a str)>,
-) -> anyhow::Result<()> {
+fn cargo_with(root: &Path, words: &[&str], environment: &[(&str, String)]) -> anyhow::Result<()> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
-    let status = command.args(words).envs(variables).current_dir(root).status().context("run cargo")?;
+    command.args(words).current_dir(root).envs(environment.iter().map(|(name, value)| (name, value)));
+    let status = command.status().context("run cargo")?;
     if status.success() { Ok(()) } else { bail!("cargo {} ended with {status}", words.join(" ")) }
 }
 
@@ -126,6 +133,7 @@ fn provide(install: bool) -> anyhow::Result<()> {
         );
     }
     say(&format!("installing {}", missing.join(" ")));
+    let _no_services = NoServices::begin()?;
     for words in [&["update", "--quiet=2"][..], &["install", "--yes", "--quiet=2", "--no-install-recommends"]]
     {
         let mut command = Command::new("apt-get");

@@ -32,7 +32,7 @@ impl Canceller {
 
     #[doc(alias = "PublishCancelNotice")]
     async fn publish(&self, cancelling: &[&RunningAttempt]) -> Result<u64, Fault> {
-        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
         let batch: Vec<_> = cancelling
             .iter()
             .map(|running| PublishCancelNotice {
@@ -41,7 +41,7 @@ impl Canceller {
                 judged: vec![Judged::durable(running.mark)],
             })
             .collect();
-        let answers = self.ground.rooms.coordination.publish_cancel_notice(&at, &batch).await?;
+        let answers = sent.of(self.ground.rooms.coordination.publish_cancel_notice(&at, &batch)).await?;
         self.ground.check_stale(&answers);
         Ok(taken(&answers))
     }
@@ -62,9 +62,9 @@ impl Canceller {
         if unsure.is_empty() {
             return Ok(abandoned);
         }
-        let Some((_sent, at)) = self.ground.send_at() else { return Ok(abandoned) };
+        let Some((sent, at)) = self.ground.send_at() else { return Ok(abandoned) };
         let batch: Vec<_> = unsure.iter().map(|running| observe(running)).collect();
-        let answers = self.ground.rooms.coordination.reap_observe(&at, &batch).await?;
+        let answers = sent.of(self.ground.rooms.coordination.reap_observe(&at, &batch)).await?;
         self.ground.check_stale(&answers);
         let gone = those_taken(&unsure, &answers);
         abandoned.extend(gone.map(|(running, mark)| finalize(running, vec![Judged::coordination(mark)])));
@@ -77,7 +77,7 @@ impl Canceller {
             return Ok(0);
         }
         let sent = self.ground.send();
-        let answers = self.ground.rooms.durable.finalize_cancel(&sent.origin, &abandoned).await?;
+        let answers = sent.of(self.ground.rooms.durable.finalize_cancel(&sent.origin, &abandoned)).await?;
         let ended: Vec<JobId> = those_taken(&abandoned, &answers).map(|(request, _)| request.job).collect();
         self.ground.rooms.coordination.nudge(&ended).await?;
         Ok(count(ended.len()))

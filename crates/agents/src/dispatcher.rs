@@ -96,9 +96,9 @@ impl Dispatcher {
     async fn enqueue(&self, rows: Vec<Dispatchable>) -> Result<Offered, Fault> {
         let mut offered = Offered::default();
         for page in rows.chunks(PAGE) {
-            let Some((_sent, at)) = self.ground.send_at() else { return Ok(offered) };
+            let Some((sent, at)) = self.ground.send_at() else { return Ok(offered) };
             let batch: Vec<Enqueue> = page.iter().map(entry).collect();
-            let answers = self.ground.rooms.coordination.enqueue(&at, &batch).await?;
+            let answers = sent.of(self.ground.rooms.coordination.enqueue(&at, &batch)).await?;
             if self.ground.check_stale(&answers) {
                 return Ok(offered);
             }

@@ -44,7 +44,7 @@ impl EpochKeeper {
     async fn raise(&self, from: u64, to: u64) -> Result<(), Fault> {
         let sent = self.ground.send();
         let change = RaiseEpoch { from, to };
-        let answer = self.ground.rooms.durable.raise_epoch(&sent.origin, &change).await?;
+        let answer = sent.of(self.ground.rooms.durable.raise_epoch(&sent.origin, &change)).await?;
         match answer.step {
             Step::Taken(row) => tracing::info!(epoch = row.epoch, "coordination was lost; rebuilding it"),
             // Somebody else raised it; the next pass helps.
@@ -59,18 +59,18 @@ impl EpochKeeper {
         rooms.coordination.install_epoch(row.epoch).await?;
         let sent = self.ground.send();
         let at = At { origin: sent.origin, epoch: row.epoch };
-        rooms.coordination.configure(&at, &config(row)).await?;
+        sent.of(rooms.coordination.configure(&at, &config(row))).await?;
         let mut after: Option<AttemptId> = None;
         loop {
             let page = rooms.durable.running(after, PAGE).await?;
             let attempts: Vec<AttemptId> = page.iter().map(|running| running.attempt).collect();
             let Some(last) = attempts.last().copied() else { break };
-            if rooms.coordination.account(&at, &attempts).await?.step.refused().is_some() {
+            if sent.of(rooms.coordination.account(&at, &attempts)).await?.step.refused().is_some() {
                 return Ok(());
             }
             after = Some(last);
         }
-        if rooms.durable.open_epoch(&sent.origin, row.epoch).await?.step.refused().is_none() {
+        if sent.of(rooms.durable.open_epoch(&sent.origin, row.epoch)).await?.step.refused().is_none() {
             self.open(row).await?;
         }
         Ok(())
@@ -79,8 +79,8 @@ impl EpochKeeper {
     async fn open(&self, row: &PoolRow) -> Result<(), Fault> {
         let sent = self.ground.send();
         let at = At { origin: sent.origin, epoch: row.epoch };
-        self.ground.rooms.coordination.configure(&at, &config(row)).await?;
-        self.ground.rooms.coordination.open_epoch(&at).await?;
+        sent.of(self.ground.rooms.coordination.configure(&at, &config(row))).await?;
+        sent.of(self.ground.rooms.coordination.open_epoch(&at)).await?;
         Ok(())
     }
 
@@ -89,7 +89,7 @@ impl EpochKeeper {
         if state.config.revision < row.config_revision {
             let sent = self.ground.send();
             let at = At { origin: sent.origin, epoch: row.epoch };
-            self.ground.rooms.coordination.configure(&at, &config(row)).await?;
+            sent.of(self.ground.rooms.coordination.configure(&at, &config(row))).await?;
         }
         if self.ground.adopt(row.epoch) {
             let wake = &self.ground.wake;

@@ -35,8 +35,8 @@ impl Reaper {
 
     #[doc(alias = "ExpireLease")]
     async fn expire(&self) -> Result<u64, Fault> {
-        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
-        let answers = self.ground.rooms.coordination.expire_lease(&at, PAGE).await?;
+        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let answers = sent.of(self.ground.rooms.coordination.expire_lease(&at, PAGE)).await?;
         self.ground.check_stale(&answers);
         let mut taken = 0;
         for expired in answers.into_iter().filter_map(|answer| answer.step.taken()) {
@@ -48,8 +48,8 @@ impl Reaper {
 
     #[doc(alias = "FalseSuspicion")]
     async fn drop_reservations(&self) -> Result<u64, Fault> {
-        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
-        let answers = self.ground.rooms.coordination.drop_reservation(&at, PAGE).await?;
+        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let answers = sent.of(self.ground.rooms.coordination.drop_reservation(&at, PAGE)).await?;
         self.ground.check_stale(&answers);
         let dropped: Vec<JobId> =
             answers.into_iter().filter_map(|answer| answer.step.taken()).map(|dropped| dropped.job).collect();
@@ -89,9 +89,9 @@ impl Reaper {
     /// Judges a page of running attempts and revokes those that are lost.
     #[doc(alias = "ReapObserve")]
     async fn judge(&self, page: &[&RunningAttempt]) -> Result<u64, Fault> {
-        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
         let batch: Vec<_> = page.iter().map(|running| observe(running)).collect();
-        let answers = self.ground.rooms.coordination.reap_observe(&at, &batch).await?;
+        let answers = sent.of(self.ground.rooms.coordination.reap_observe(&at, &batch)).await?;
         if self.ground.check_stale(&answers) {
             return Ok(0);
         }
@@ -118,15 +118,15 @@ impl Reaper {
             return Ok(0);
         }
         let sent = self.ground.send();
-        let answers = self.ground.rooms.durable.reap_lost_attempt(&sent.origin, &lost).await?;
+        let answers = sent.of(self.ground.rooms.durable.reap_lost_attempt(&sent.origin, &lost)).await?;
         let reaped: Vec<JobId> = those_taken(&lost, &answers).map(|(request, _)| request.job).collect();
         for job in &reaped {
             tracing::info!(%job, "revoked a lost attempt");
         }
         self.ground.rooms.coordination.nudge(&reaped).await?;
-        if let Some((_sent, at)) = self.ground.send_at() {
+        if let Some((sent, at)) = self.ground.send_at() {
             let attempts: Vec<_> = lost.iter().map(|request| request.attempt).collect();
-            self.ground.rooms.coordination.settle(&at, &attempts).await?;
+            sent.of(self.ground.rooms.coordination.settle(&at, &attempts)).await?;
         }
         Ok(count(reaped.len()))
     }

@@ -51,7 +51,7 @@ impl Agent for RetryScheduler {
         let mut report = Report::default();
         if !due.is_empty() {
             let sent = self.ground.send();
-            let answers = self.ground.rooms.durable.schedule_retry(&sent.origin, &due).await?;
+            let answers = sent.of(self.ground.rooms.durable.schedule_retry(&sent.origin, &due)).await?;
             report.taken = taken(&answers);
             self.ground.offer(those_taken(&due, &answers).map(|(request, _)| request.job));
         }

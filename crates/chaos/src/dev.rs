@@ -70,7 +70,8 @@ impl From<Output> for Said {
     }
 }
 
-/// A running `remora dev` with a data folder of its own. Everything that it started dies with it.
+/// A running `remora dev` with a data folder of its own. Everything that it started dies with it, and what it recorded
+/// is then audited: dropping it panics when the spec does not allow a step, and keeps the trace.
 pub struct Dev {
     program: PathBuf,
     place: TempDir,
@@ -299,7 +300,7 @@ impl Dev {
 }
 
 impl Drop for Dev {
-    #[expect(clippy::print_stderr, reason = "a test that failed shows what the processes said")]
+    #[expect(clippy::print_stderr, clippy::panic, reason = "a test that failed shows why")]
     fn drop(&mut self) {
         let tree = self.owner_pid().map(tree).unwrap_or_default();
         let _ = self.kill_owner();
@@ -315,6 +316,28 @@ impl Drop for Dev {
             let lines: Vec<&str> = log.lines().collect();
             let tail = &lines[lines.len().saturating_sub(60)..];
             eprintln!("--- the last lines of {}\n{}", self.log_path().display(), tail.join("\n"));
+        } else if let Err(error) = audited(&self.program, &self.data()) {
+            panic!("{error:#}");
         }
     }
+}
+
+/// Whether the spec allows every step that was recorded in the folder; the error is the table, and where the trace is kept.
+pub(crate) fn audited(program: &Path, data: &DataFolder) -> anyhow::Result<()> {
+    let events = data.events();
+    if !fs::read_dir(&events).is_ok_and(|mut files| files.next().is_some()) {
+        return Ok(());
+    }
+    let output = Command::new(program).arg("audit").arg(data.root()).stdin(Stdio::null()).output()?;
+    let said = Said::from(output);
+    // Two: it ended before anything happened that could be recorded.
+    if said.code == 0 || said.code == 2 && said.err.contains("there are no events") {
+        return Ok(());
+    }
+    let kept = tempfile::Builder::new().prefix("remora-unexplained-").tempdir()?.keep();
+    for entry in fs::read_dir(&events)? {
+        let path = entry?.path();
+        fs::copy(&path, kept.join(path.file_name().unwrap_or_default()))?;
+    }
+    bail!("the trace kept in {} is not explained\n{}{}", kept.display(), said.out, said.err)
 }

@@ -5,9 +5,11 @@
 //! every wait has a deadline and says what it waited for.
 
 mod dev;
+pub mod fleet;
 mod jobs;
 mod leftovers;
 mod processes;
+mod proxy;
 mod seed;
 mod storm;
 mod wait;
@@ -18,6 +20,7 @@ pub use leftovers::Leftovers;
 pub use processes::{
     Found, below, exists, freeze, is_zombie, kill, of_folder, resident_bytes, send, thaw, tree, with_text,
 };
+pub use proxy::{Link, Proxy};
 pub use seed::{Scale, Seed};
 pub use storm::{Blown, Storm};
 pub use wait::{eventually, within};

@@ -1,41 +1,125 @@
-//! Reaching a data folder: its owner, or the store itself where there is no owner (protocol §7).
+//! Reaching the rooms: those of a data folder through its owner, or the store itself where there is no owner (protocol §7);
+//! those of an installation by their URLs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use durable::{DurableReads, Listing};
-use remora::{Client, DataFolder};
+use protocol::NoEvents;
+use remora::{Client, DataFolder, RoomUrls};
+use target::Target;
+use target::file::FileTarget;
+use tokio::sync::OnceCell;
 use wire::client::ConnectError;
 
+use crate::args::Arguments;
 use crate::failure::{Failure, code};
+
+/// Where the rooms are.
+pub(crate) struct Site {
+    /// The data folder; with rooms of an installation, what this machine alone needs.
+    pub(crate) dir: PathBuf,
+    /// The rooms of an installation, where there is one.
+    pub(crate) rooms: Option<RoomUrls>,
+    opened: OnceCell<(Client, Arc<dyn Target>)>,
+}
+
+impl Site {
+    /// What the words and the environment name. `DATABASE_URL` and `REDIS_URL` stand in for a room that is not named,
+    /// once another one is: alone they may be anybody's.
+    pub(crate) fn new(arguments: &Arguments) -> Result<Self, Failure> {
+        let named = [&arguments.durable, &arguments.coordination, &arguments.target];
+        let named = named.iter().any(|url| url.is_some());
+        let url = |given: &Option<String>, others: &str| {
+            given.clone().or_else(|| std::env::var(others).ok().filter(|_| named))
+        };
+        let rooms = RoomUrls::of(
+            url(&arguments.durable, "DATABASE_URL"),
+            url(&arguments.coordination, "REDIS_URL"),
+            arguments.target.clone(),
+        )
+        .map_err(|error| Failure::from(error).with_code(code::USAGE))?;
+        Ok(Self { dir: arguments.dir.clone(), rooms, opened: OnceCell::new() })
+    }
+
+    async fn opened(&self, rooms: &RoomUrls) -> Result<&(Client, Arc<dyn Target>), Failure> {
+        let open = || async {
+            let rooms = rooms.open(&NoEvents::shared()).await?;
+            Ok::<_, Failure>((Client::of(&rooms), rooms.target))
+        };
+        self.opened.get_or_try_init(open).await
+    }
+
+    /// A client; `None` for a data folder without an owner.
+    pub(crate) async fn connect(&self) -> Result<Option<Client>, Failure> {
+        if let Some(rooms) = &self.rooms {
+            return Ok(Some(self.opened(rooms).await?.0.clone()));
+        }
+        match Client::connect(&self.dir, "cli").await {
+            Ok(client) => Ok(Some(client)),
+            Err(ConnectError::NoOwner { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A client, for what only an owner or the rooms themselves can do.
+    pub(crate) async fn client(&self) -> Result<Client, Failure> {
+        self.connect().await?.ok_or_else(|| no_owner(&self.dir))
+    }
+
+    /// Who answers reading commands.
+    pub(crate) async fn readers(&self) -> Result<Readers, Failure> {
+        match self.connect().await? {
+            Some(client) => Ok(Readers::Client(client)),
+            #[cfg(feature = "embedded")]
+            None => match server::read_only(&DataFolder::new(&self.dir)) {
+                Ok(reads) => Ok(Readers::Store(Box::new(reads))),
+                Err(error) => Err(Failure::from(error).hint(hint_for_folder(&self.dir))),
+            },
+            #[cfg(not(feature = "embedded"))]
+            None => Err(no_owner(&self.dir)),
+        }
+    }
+
+    /// Where results and logs are.
+    pub(crate) async fn target(&self) -> Result<Arc<dyn Target>, Failure> {
+        match &self.rooms {
+            Some(rooms) => Ok(Arc::clone(&self.opened(rooms).await?.1)),
+            None => Ok(Arc::new(FileTarget::new(DataFolder::new(absolute(&self.dir)?).target()))),
+        }
+    }
+
+    /// The data folder, for a verb that rooms of an installation have no part in.
+    pub(crate) fn folder_only(&self, verb: &str) -> Result<&Path, Failure> {
+        match &self.rooms {
+            None => Ok(&self.dir),
+            Some(_) => Err(Failure::usage(format!(
+                "`{verb}` is for a data folder, not for --durable, --coordination and --target"
+            ))),
+        }
+    }
+}
+
+/// The durable store alone.
+#[cfg(feature = "fleet")]
+pub(crate) fn durable_url(named: Option<String>) -> Option<String> {
+    named.or_else(|| std::env::var("DATABASE_URL").ok()).filter(|url| !url.is_empty())
+}
 
 /// Who answers reading commands.
 pub(crate) enum Readers {
-    /// The living owner.
-    Owner(Client),
-    /// The store, read only.
+    /// The living owner, or the rooms themselves.
+    Client(Client),
+    /// The store of a data folder, read only.
     #[cfg(feature = "embedded")]
     Store(Box<durable::sqlite::SqliteReads>),
 }
 
 impl Readers {
-    pub(crate) async fn open(dir: &Path) -> Result<Self, Failure> {
-        match connect(dir).await? {
-            Some(client) => Ok(Self::Owner(client)),
-            #[cfg(feature = "embedded")]
-            None => match server::read_only(&DataFolder::new(dir)) {
-                Ok(reads) => Ok(Self::Store(Box::new(reads))),
-                Err(error) => Err(Failure::from(error).hint(hint_for_folder(dir))),
-            },
-            #[cfg(not(feature = "embedded"))]
-            None => Err(no_owner(dir)),
-        }
-    }
-
-    /// The owner's client, where there is one.
-    pub(crate) fn owner(&self) -> Option<&Client> {
+    /// The client, where there is one.
+    pub(crate) fn client(&self) -> Option<&Client> {
         match self {
-            Self::Owner(client) => Some(client),
+            Self::Client(client) => Some(client),
             #[cfg(feature = "embedded")]
             Self::Store(_) => None,
         }
@@ -43,7 +127,7 @@ impl Readers {
 
     pub(crate) fn listing(&self) -> Arc<dyn Listing> {
         match self {
-            Self::Owner(client) => client.durable(),
+            Self::Client(client) => client.durable(),
             #[cfg(feature = "embedded")]
             Self::Store(reads) => Arc::new(reads.as_ref().clone()),
         }
@@ -51,25 +135,11 @@ impl Readers {
 
     pub(crate) fn reads(&self) -> Arc<dyn DurableReads> {
         match self {
-            Self::Owner(client) => client.durable(),
+            Self::Client(client) => client.durable(),
             #[cfg(feature = "embedded")]
             Self::Store(reads) => Arc::new(reads.as_ref().clone()),
         }
     }
-}
-
-/// The owner's client; `None` where there is no owner.
-pub(crate) async fn connect(dir: &Path) -> Result<Option<Client>, Failure> {
-    match Client::connect(dir, "cli").await {
-        Ok(client) => Ok(Some(client)),
-        Err(ConnectError::NoOwner { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The owner's client, for what only an owner can do.
-pub(crate) async fn owner(dir: &Path) -> Result<Client, Failure> {
-    connect(dir).await?.ok_or_else(|| no_owner(dir))
 }
 
 fn no_owner(dir: &Path) -> Failure {
@@ -77,6 +147,7 @@ fn no_owner(dir: &Path) -> Failure {
         .hint("start `remora dev`, or name another folder with --dir")
 }
 
+#[cfg(feature = "embedded")]
 fn hint_for_folder(dir: &Path) -> String {
     if dir.is_dir() {
         "name another data folder with --dir".to_owned()

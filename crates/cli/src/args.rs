@@ -10,6 +10,8 @@ use protocol::{JobId, Phase, Timestamp, UserProgress};
 use crate::parse;
 use crate::printer::Output;
 
+const ROOMS: &str = "The rooms of an installation, in place of a data folder";
+
 /// Long jobs whose results are published once.
 #[derive(Debug, Parser)]
 #[command(name = "remora", version, propagate_version = true, arg_required_else_help = true)]
@@ -20,6 +22,15 @@ pub(crate) struct Arguments {
     /// The data folder.
     #[arg(long, global = true, env = "REMORA_DIR", default_value = "./.remora", value_hint = ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
+    /// The durable store of an installation: postgres://user:password@host/database?schema=remora  [else: DATABASE_URL]
+    #[arg(long, global = true, env = "REMORA_DURABLE", hide_env_values = true, value_name = "URL", help_heading = ROOMS)]
+    pub(crate) durable: Option<String>,
+    /// Its coordination store: redis://… or rediss://…  [else: REDIS_URL]
+    #[arg(long, global = true, env = "REMORA_COORDINATION", hide_env_values = true, value_name = "URL", help_heading = ROOMS)]
+    pub(crate) coordination: Option<String>,
+    /// Where its results go: s3://… or file:/…
+    #[arg(long, global = true, env = "REMORA_TARGET", hide_env_values = true, value_name = "URL", help_heading = ROOMS)]
+    pub(crate) target: Option<String>,
     /// The form of data on standard output.
     #[arg(long, short, global = true, value_enum, default_value_t = Output::Table)]
     pub(crate) output: Output,
@@ -36,8 +47,10 @@ pub(crate) enum Verb {
     Run(RunArgs),
     /// Own the data folder: keep workers running until told to stop.
     Dev(DevArgs),
-    /// Work for the owner of a data folder, from a process of your own.
+    /// Work for the owner of a data folder or on the rooms of an installation, from a process of your own.
     Worker(WorkerArgs),
+    /// Keep the rooms of an installation in order: dispatch, reap, retry, cancel, clean up. Any number may run.
+    Server(ServerArgs),
     /// Submit a job and print its id.
     Submit(SubmitArgs),
     /// List jobs, newest first.
@@ -188,6 +201,22 @@ pub(crate) struct WorkerArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Worker processes to keep on this machine, too.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) workers: u32,
+    /// Slots of each of them.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) slots: u32,
+    /// How long a lease lives without renewal; what the installation has unless said.
+    #[arg(long, value_parser = parse::duration)]
+    pub(crate) lease: Option<Duration>,
+    /// Record no events.
+    #[arg(long)]
+    pub(crate) no_events: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Only jobs in these phases.
     #[arg(long, value_delimiter = ',')]
@@ -236,8 +265,11 @@ pub(crate) struct ResultArgs {
     /// The job.
     pub(crate) job: JobId,
     /// Print the folder that the result lies in.
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long, conflicts_with_all = ["file", "to"])]
     pub(crate) path: bool,
+    /// Copy the whole result into this folder, which must be empty or new, checking every digest.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "file", value_hint = ValueHint::DirPath)]
+    pub(crate) to: Option<PathBuf>,
     /// Print this file of the result.
     pub(crate) file: Option<String>,
 }
@@ -286,9 +318,6 @@ pub(crate) enum LimitsAction {
 pub(crate) struct MigrateArgs {
     #[command(subcommand)]
     pub(crate) action: Option<MigrateAction>,
-    /// The durable store: postgres://user:password@host/database?schema=remora [env: REMORA_DURABLE, else DATABASE_URL].
-    #[arg(long, global = true, value_name = "URL")]
-    pub(crate) durable: Option<String>,
     /// The pool's name in a new schema.
     #[arg(long, global = true, default_value = "default")]
     pub(crate) pool: String,

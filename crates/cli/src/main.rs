@@ -17,13 +17,14 @@ use std::process::ExitCode;
 use clap::Parser;
 use tracing_subscriber::EnvFilter;
 
+use access::Site;
 use args::{Arguments, Verb};
 use failure::Failure;
 use printer::Printer;
 
 fn main() -> ExitCode {
     remora::init();
-    #[cfg(feature = "embedded")]
+    #[cfg(any(feature = "embedded", feature = "fleet"))]
     if std::env::args_os().nth(1).is_some_and(|word| word == server::WORKER_WORD) {
         return commands::worker::owned();
     }
@@ -68,36 +69,45 @@ pub(crate) fn start_logging(level: &str) {
 }
 
 fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
-    let dir = arguments.dir;
+    // These need no rooms, or not all of them.
     match arguments.verb {
-        Verb::Attempt(attempt) => commands::attempt::run(attempt, printer),
-        Verb::Audit(audit) => commands::audit::run(&dir, audit, printer),
-        Verb::Completions(completions) => commands::completions::run(&completions, printer),
+        Verb::Attempt(attempt) => return commands::attempt::run(attempt, printer),
+        Verb::Audit(audit) => return commands::audit::run(&arguments.dir, audit, printer),
+        Verb::Completions(completions) => return commands::completions::run(&completions, printer),
+        #[cfg(feature = "fleet")]
+        Verb::Migrate(migrate) => {
+            let durable = access::durable_url(arguments.durable);
+            return commands::run_async(commands::migrate::run(durable, migrate, printer));
+        }
+        _ => {}
+    }
+    let site = Site::new(&arguments)?;
+    match arguments.verb {
+        #[cfg(any(feature = "embedded", feature = "fleet"))]
+        Verb::Worker(worker) => commands::worker::run(site, worker),
+        #[cfg(feature = "fleet")]
+        Verb::Server(server) => commands::server::run(site, &server, printer),
         #[cfg(feature = "embedded")]
-        Verb::Worker(worker) => commands::worker::run(dir, worker),
+        Verb::Dev(dev) => commands::dev::run(&site, dev, printer),
         #[cfg(feature = "embedded")]
-        Verb::Dev(dev) => commands::dev::run(dir, dev, printer),
-        #[cfg(feature = "embedded")]
-        Verb::Demo(demo) => commands::demo::run(demo, printer),
+        Verb::Demo(demo) => commands::demo::run(&site, demo, printer),
         #[cfg(feature = "embedded")]
         Verb::Bench(bench) => commands::bench::run(&bench, printer),
         verb => commands::run_async(async {
             match verb {
                 #[cfg(feature = "embedded")]
-                Verb::Run(run) => commands::run::run(dir, run, printer).await,
-                Verb::Submit(submit) => commands::submit::run(dir, submit, printer).await,
-                Verb::List(list) => commands::list::run(dir, list, printer).await,
-                Verb::Show(show) => commands::show::run(dir, show.job, printer).await,
-                Verb::Watch(watch) => commands::watch::run(dir, watch.job, printer).await,
-                Verb::Logs(logs) => commands::logs::run(dir, logs, printer).await,
-                Verb::Cancel(jobs) => commands::cancel::run(dir, jobs.jobs, printer).await,
-                Verb::Retry(jobs) => commands::retry::run(dir, jobs.jobs, printer).await,
-                Verb::Result(result) => commands::result::run(dir, result, printer).await,
-                Verb::Workers => commands::workers::run(dir, printer).await,
-                Verb::Queues(queues) => commands::queues::run(dir, queues, printer).await,
-                #[cfg(feature = "fleet")]
-                Verb::Migrate(migrate) => commands::migrate::run(migrate, printer).await,
-                Verb::Limits(limits) => commands::limits::run(dir, limits, printer).await,
+                Verb::Run(run) => commands::run::run(&site, run, printer).await,
+                Verb::Submit(submit) => commands::submit::run(&site, submit, printer).await,
+                Verb::List(list) => commands::list::run(&site, list, printer).await,
+                Verb::Show(show) => commands::show::run(&site, show.job, printer).await,
+                Verb::Watch(watch) => commands::watch::run(&site, watch.job, printer).await,
+                Verb::Logs(logs) => commands::logs::run(&site, logs, printer).await,
+                Verb::Cancel(jobs) => commands::cancel::run(&site, jobs.jobs, printer).await,
+                Verb::Retry(jobs) => commands::retry::run(&site, jobs.jobs, printer).await,
+                Verb::Result(result) => commands::result::run(&site, result, printer).await,
+                Verb::Workers => commands::workers::run(&site, printer).await,
+                Verb::Queues(queues) => commands::queues::run(&site, queues, printer).await,
+                Verb::Limits(limits) => commands::limits::run(&site, limits, printer).await,
                 other => Err(Failure::usage(format!("{other:?} is not available in this build"))),
             }
         }),

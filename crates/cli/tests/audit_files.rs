@@ -71,6 +71,23 @@ fn what_no_order_explains_is_shown_up_to_its_first_event_that_fits_nowhere() {
 }
 
 #[test]
+fn the_first_line_names_the_version_and_another_one_is_refused() {
+    let text = lines(&[cancel(2)]);
+    let known = folder("owner-000000.jsonl", &format!("{{\"remora_events\":1}}\n{text}"));
+    let (code, out, _) = audit(known.path(), &[]);
+    assert_eq!((code, out.starts_with("1 event, ")), (0, true), "{out}");
+    let newer = folder("owner-000000.jsonl", &format!("{{\"remora_events\":2}}\n{text}"));
+    let (code, out, err) = audit(newer.path(), &[]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(
+        err.contains("owner-000000.jsonl holds events of version 2; this remora reads version 1"),
+        "{err}"
+    );
+    let late = folder("owner-000000.jsonl", &format!("{text}{{\"remora_events\":1}}\n"));
+    assert_eq!(audit(late.path(), &[]).0, 1, "it is no event");
+}
+
+#[test]
 fn a_last_line_that_was_cut_is_a_gap_and_another_broken_line_an_error() {
     let whole = lines(&[cancel(2)]);
     let cut = folder("owner-000000.jsonl", &format!("{whole}{}", &whole[..40]));

@@ -136,3 +136,13 @@ async fn seeded_runs_with_faults_are_explained_by_the_spec() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+#[should_panic(expected = "is not explained")]
+fn a_run_that_the_spec_does_not_explain_fails_its_test_at_the_end() {
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), DevOptions::default()).unwrap();
+    let events = dev.data().events();
+    fs::create_dir_all(&events).unwrap();
+    let twice = r#"{"room":"durable","epoch":0,"order":2,"action":"schedule_retry","outcome":"taken","job":"job_00000000000000000000000001","actor":"act_00000000000000000000000001","sequence":1,"sent_after":0,"detail":{}}"#;
+    fs::write(events.join("planted-000000.jsonl"), format!("{twice}\n")).unwrap();
+}

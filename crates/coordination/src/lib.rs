@@ -7,6 +7,8 @@
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(feature = "dragonfly")]
+pub mod dragonfly;
 #[cfg(feature = "memory")]
 pub mod memory;
 #[cfg(feature = "oracle")]

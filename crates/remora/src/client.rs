@@ -1,19 +1,20 @@
-//! A client of a data folder's owner.
+//! A client of a data folder's owner, or of an installation's rooms.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coordination::{At, Coordination, CoordinationReads, CoordinationRoom, PoolConfig, Wake};
+use coordination::{At, CoordinationRoom, PoolConfig, Wake};
 use durable::{
-    CancelRequested, Configure, Durable, DurableReads, DurableRoom, JobView, PoolRow, RequestCancel, Retried,
-    Retry, Submit, Submitted,
+    CancelRequested, Configure, DurableRoom, JobView, PoolRow, RequestCancel, Retried, Retry, Submit,
+    Submitted,
 };
 use protocol::{Fault, FaultKind, Guard, JobId, JobSpec, Reason, Stamped, Step, Violation};
 use runtime::{Caller, Runtime};
 use thiserror::Error;
 use tokio::sync::broadcast;
 use wire::client::{ClientOptions, ConnectError, ControlClient, CoordinationClient, DurableClient};
+use worker::Rooms;
 
 /// Looked at anyway after this time: wake-ups are hints.
 const LOOK: Duration = Duration::from_secs(1);
@@ -41,14 +42,20 @@ pub enum ClientError {
     Owner(String),
 }
 
-/// A connection to the owner of a data folder.
+/// A way to the rooms: through the owner of a data folder, or straight to those of an installation.
 #[derive(Clone)]
 pub struct Client {
-    durable: Arc<DurableClient>,
-    coordination: Arc<CoordinationClient>,
-    control: ControlClient,
+    durable: Arc<dyn DurableRoom>,
+    coordination: Arc<dyn CoordinationRoom>,
+    owner: Option<Owner>,
     runtime: Runtime,
     caller: Caller,
+}
+
+#[derive(Clone)]
+struct Owner {
+    link: Arc<DurableClient>,
+    control: ControlClient,
 }
 
 /// What a store answered to a request about one job.
@@ -88,38 +95,58 @@ impl Client {
             CoordinationClient::connect(options.clone()),
             ControlClient::connect(options),
         );
+        let link = Arc::new(durable?);
         Ok(Self {
-            durable: Arc::new(durable?),
+            durable: Arc::clone(&link) as Arc<dyn DurableRoom>,
             coordination: Arc::new(coordination?),
-            control: control?,
+            owner: Some(Owner { link, control: control? }),
             caller: Caller::new(runtime.new_actor_id()),
             runtime,
         })
     }
 
+    /// A client of the rooms themselves.
+    #[must_use]
+    pub fn of(rooms: &Rooms) -> Self {
+        let runtime = Runtime::system();
+        Self {
+            durable: Arc::clone(&rooms.durable),
+            coordination: Arc::clone(&rooms.coordination),
+            owner: None,
+            caller: Caller::new(runtime.new_actor_id()),
+            runtime,
+        }
+    }
+
     /// The durable room.
     #[must_use]
     pub fn durable(&self) -> Arc<dyn DurableRoom> {
-        Arc::clone(&self.durable) as Arc<dyn DurableRoom>
+        Arc::clone(&self.durable)
     }
 
     /// The coordination room.
     #[must_use]
     pub fn coordination(&self) -> Arc<dyn CoordinationRoom> {
-        Arc::clone(&self.coordination) as Arc<dyn CoordinationRoom>
+        Arc::clone(&self.coordination)
     }
 
-    /// Ends when the owner has closed the connection.
+    /// Ends when the owner has closed the connection; never without an owner.
     pub async fn closed(&self) {
-        self.durable.closed().await;
+        match &self.owner {
+            Some(owner) => owner.link.closed().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Asks the owner something that is no room's business.
     ///
     /// # Errors
-    /// When it refuses or gives no answer.
+    /// When it refuses or gives no answer, or there is none.
     pub async fn ask_owner(&self, request: &str) -> Result<String, ClientError> {
-        self.control.ask(request).await?.map_err(ClientError::Owner)
+        let Some(owner) = &self.owner else {
+            return Err(ClientError::Owner("only a data folder has an owner to ask".to_owned()));
+        };
+        owner.control.ask(request).await?.map_err(ClientError::Owner)
     }
 
     /// Accepts one job.
@@ -131,7 +158,7 @@ impl Client {
         let job = self.runtime.new_job_id();
         let sent = self.caller.send();
         let submit = Submit { job, spec, retry_of: None };
-        let submitted = answer_about(job, self.durable.submit(&sent.origin, &[submit]).await?)?;
+        let submitted = answer_about(job, sent.of(self.durable.submit(&sent.origin, &[submit])).await?)?;
         self.nudge(submitted.job).await;
         Ok(submitted)
     }
@@ -142,8 +169,9 @@ impl Client {
     /// Refused `cancellable` when it has ended already.
     pub async fn cancel(&self, job: JobId) -> Result<CancelRequested, ClientError> {
         let sent = self.caller.send();
-        let cancelled =
-            answer_about(job, self.durable.request_cancel(&sent.origin, &[RequestCancel { job }]).await?)?;
+        let batch = [RequestCancel { job }];
+        let answers = sent.of(self.durable.request_cancel(&sent.origin, &batch)).await?;
+        let cancelled = answer_about(job, answers)?;
         self.nudge(job).await;
         Ok(cancelled)
     }
@@ -155,7 +183,7 @@ impl Client {
     pub async fn retry(&self, job: JobId) -> Result<Retried, ClientError> {
         let sent = self.caller.send();
         let retry = Retry { job, new_job: self.runtime.new_job_id() };
-        let retried = answer_about(job, self.durable.retry(&sent.origin, &[retry]).await?)?;
+        let retried = answer_about(job, sent.of(self.durable.retry(&sent.origin, &[retry])).await?)?;
         self.nudge(match retried {
             Retried::NewJob(new) => new,
             Retried::DueNow | Retried::Offered => job,
@@ -170,11 +198,12 @@ impl Client {
     /// When a value is out of range or a store is away.
     pub async fn configure(&self, change: &Configure) -> Result<PoolRow, ClientError> {
         let sent = self.caller.send();
-        let row = self.durable.configure(&sent.origin, change).await?;
+        let row = sent.of(self.durable.configure(&sent.origin, change)).await?;
         // The agents copy it within a second; nobody who paused a queue expects to wait for that. A refusal
         // means that the pool is being rebuilt, from rows that hold the change.
-        let at = At { origin: self.caller.send().origin, epoch: row.epoch };
-        self.coordination.configure(&at, &config(&row)).await?;
+        let sent = self.caller.send();
+        let at = At { origin: sent.origin, epoch: row.epoch };
+        sent.of(self.coordination.configure(&at, &config(&row))).await?;
         Ok(row)
     }
 
@@ -192,7 +221,6 @@ impl Client {
         job: JobId,
         mut look: impl FnMut(&JobView, Option<coordination::LiveProgress>) -> Option<T>,
     ) -> Result<T, ClientError> {
-        use durable::Listing;
         let mut wakes = self.coordination.wakes();
         loop {
             let view = self.durable.job(job).await?.ok_or(ClientError::NoSuchJob(job))?;

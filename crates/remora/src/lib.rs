@@ -33,6 +33,7 @@ mod client;
 mod folder;
 mod job;
 mod recording;
+mod rooms;
 mod worker_process;
 
 pub use async_trait::async_trait;
@@ -41,4 +42,6 @@ pub use folder::DataFolder;
 pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};
 pub use recording::FileEvents;
+pub use rooms::{ROOM_VARIABLES, RoomUrls, RoomsError};
+pub use worker::Rooms;
 pub use worker_process::{WARDEN_WORD, WorkerProcess, WorkerProcessError, init};

@@ -1,6 +1,8 @@
-//! Events to files: one JSON object a line, in segments of which the newest are kept.
+//! Events to files: one JSON object a line after a first one that names the format's version, in segments of which the
+//! newest are kept.
 //!
-//! Promises: recording never waits and never fails the recorder; what cannot be taken is counted.
+//! Promises: recording never waits and never fails the recorder; what cannot be taken is counted. A folder holds at
+//! most 1 GiB: of files that other writers left, the oldest go first.
 //! Does not write that count down: a trace with such a hole is not told from a wrong one. Protocol §6 says what
 //! an event carries.
 
@@ -11,13 +13,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use protocol::{Event, EventSink};
 
 const QUEUE: usize = 65_536;
 const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 const SEGMENTS: u64 = 4;
+const FOLDER_BYTES: u64 = 1024 * 1024 * 1024;
+/// The first line of every file.
+const HEADER: &[u8] = b"{\"remora_events\":1}\n";
 const MOMENT: Duration = Duration::from_millis(5);
 
 /// Writes events to `<folder>/<name>-<n>.jsonl`; the newest 256 MiB are kept, in segments of 64 MiB.
@@ -80,10 +85,39 @@ struct Segments {
 impl Segments {
     fn open(folder: PathBuf, name: String) -> io::Result<Self> {
         let number = next_number(&folder, &name);
-        let file = BufWriter::new(File::create(path(&folder, &name, number))?);
+        let file = begin(&path(&folder, &name, number))?;
         let segments = Self { folder, name, number, written: 0, file };
-        segments.forget_old();
+        segments.forget();
         Ok(segments)
+    }
+
+    fn forget(&self) {
+        self.forget_old();
+        self.forget_others(FOLDER_BYTES);
+    }
+
+    /// Every worker that ever started has left files of its own name.
+    fn forget_others(&self, most: u64) {
+        let mut others: Vec<(SystemTime, u64, PathBuf)> = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| {
+                let file = entry.file_name().into_string().ok()?;
+                let (writer, _) = file.strip_suffix(".jsonl")?.rsplit_once('-')?;
+                let data = entry.metadata().ok().filter(|_| writer != self.name)?;
+                Some((data.modified().ok()?, data.len(), entry.path()))
+            })
+            .collect();
+        others.sort_unstable_by(|one, other| other.cmp(one));
+        let mut kept = 0;
+        for (_, bytes, path) in others {
+            kept += bytes;
+            if kept > most {
+                // Gone already is as good.
+                let _ = fs::remove_file(path);
+            }
+        }
     }
 
     /// Counts bytes, not files: a process that is started again and again leaves many small ones.
@@ -106,12 +140,18 @@ impl Segments {
             self.file.flush()?;
             self.number += 1;
             self.written = 0;
-            self.file = BufWriter::new(File::create(path(&self.folder, &self.name, self.number))?);
-            self.forget_old();
+            self.file = begin(&path(&self.folder, &self.name, self.number))?;
+            self.forget();
         }
         self.written += u64::try_from(line.len()).unwrap_or(0);
         self.file.write_all(line)
     }
+}
+
+fn begin(path: &Path) -> io::Result<BufWriter<File>> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(HEADER)?;
+    Ok(file)
 }
 
 fn path(folder: &Path, name: &str, number: u64) -> PathBuf {
@@ -187,7 +227,40 @@ mod tests {
         assert_eq!(kept, [0, 1, 2, 3, 4, 5]);
         let text = fs::read_to_string(path(folder.path(), "owner", 1)).unwrap();
         let orders: Vec<u64> =
-            text.lines().map(|line| serde_json::from_str::<Event>(line).unwrap().order).collect();
+            text.lines().skip(1).map(|line| serde_json::from_str::<Event>(line).unwrap().order).collect();
         assert_eq!(orders, [0, 1, 2]);
+    }
+
+    #[test]
+    fn of_what_others_left_the_newest_is_kept_up_to_the_folders_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, age: u64| {
+            let path = folder.path().join(name);
+            fs::write(&path, [b'x'; 100]).unwrap();
+            let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - age);
+            File::options().append(true).open(path).unwrap().set_modified(then).unwrap();
+        };
+        file("worker-one-000000.jsonl", 30);
+        file("worker-two-000000.jsonl", 10);
+        file("worker-two-000001.jsonl", 20);
+        file("owner-000000.jsonl", 40);
+        fs::write(folder.path().join("notes.txt"), "kept").unwrap();
+        let segments = Segments::open(folder.path().to_owned(), "owner".to_owned()).unwrap();
+        segments.forget_others(200);
+        let mut left: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort_unstable();
+        assert_eq!(
+            left,
+            [
+                "notes.txt",
+                "owner-000000.jsonl",
+                "owner-000001.jsonl",
+                "worker-two-000000.jsonl",
+                "worker-two-000001.jsonl"
+            ]
+        );
     }
 }

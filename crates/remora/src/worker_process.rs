@@ -1,4 +1,4 @@
-//! A worker as a process of its own, over the local socket of a data folder's owner.
+//! A worker as a process of its own: over the local socket of a data folder's owner, or on the rooms of an installation.
 
 use std::ffi::OsString;
 use std::io;
@@ -26,6 +26,7 @@ use worker::{
 use crate::folder::DataFolder;
 use crate::job::{Job, Typed};
 use crate::recording::FileEvents;
+use crate::rooms::{RoomUrls, RoomsError};
 
 /// The word that makes this binary a warden.
 pub const WARDEN_WORD: &str = "__remora-warden";
@@ -49,6 +50,9 @@ pub enum WorkerProcessError {
     /// There is no owner to work for.
     #[error(transparent)]
     Connect(#[from] ConnectError),
+    /// The rooms of the installation.
+    #[error(transparent)]
+    Rooms(#[from] RoomsError),
     /// The worker itself.
     #[error(transparent)]
     Worker(#[from] WorkerError),
@@ -78,6 +82,7 @@ fn system(doing: &'static str) -> impl Fn(io::Error) -> WorkerProcessError {
 /// A worker process, being set up.
 pub struct WorkerProcess {
     folder: DataFolder,
+    rooms: Option<RoomUrls>,
     name: Option<String>,
     slots: u32,
     queues: Option<Vec<String>>,
@@ -97,6 +102,7 @@ impl WorkerProcess {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: DataFolder::new(folder),
+            rooms: None,
             name: None,
             slots: 1,
             queues: None,
@@ -108,6 +114,13 @@ impl WorkerProcess {
             helper: None,
             drain_notice: None,
         }
+    }
+
+    /// Works on these rooms; the folder then holds nothing but what this machine's attempts work in, and events.
+    #[must_use]
+    pub fn on(mut self, rooms: RoomUrls) -> Self {
+        self.rooms = Some(rooms);
+        self
     }
 
     /// Its name; the host's name and the process id unless said.
@@ -198,9 +211,10 @@ impl WorkerProcess {
         let handling = self.handler_runtime()?;
         let limit_ms = Arc::new(AtomicU64::new(5_000));
         let options = self.options();
-        let keeper_rooms = keeping.block_on(self.connect(&options.name, &limit_ms))?;
-        let rooms = main.block_on(self.connect(&options.name, &limit_ms))?;
         let events = self.start_events(options.incarnation);
+        let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
+        let keeper_rooms = keeping.block_on(self.connect(&options.name, &limit_ms, &sink))?;
+        let rooms = main.block_on(self.connect(&options.name, &limit_ms, &sink))?;
         let worker = Worker::new(WorkerParts {
             programs: self.executor()?,
             handlers: self.handlers,
@@ -212,7 +226,7 @@ impl WorkerProcess {
             keeper_rooms,
             coordination_limit_ms: limit_ms,
             runtime: Runtime::system(),
-            events: events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>),
+            events: sink,
         })?;
         let keeper = worker.keeper();
         let (alive, keeper_ended) = tokio::sync::oneshot::channel::<()>();
@@ -268,7 +282,15 @@ impl WorkerProcess {
         options
     }
 
-    async fn connect(&self, name: &str, limit_ms: &Arc<AtomicU64>) -> Result<Rooms, ConnectError> {
+    async fn connect(
+        &self,
+        name: &str,
+        limit_ms: &Arc<AtomicU64>,
+        sink: &Arc<dyn EventSink>,
+    ) -> Result<Rooms, WorkerProcessError> {
+        if let Some(rooms) = &self.rooms {
+            return Ok(rooms.open(sink).await?);
+        }
         let options = ClientOptions::new(self.folder.root(), name);
         let durable = DurableClient::connect(options.clone()).await?;
         let coordination = CoordinationClient::connect(options.with_time_limit(Arc::clone(limit_ms))).await?;

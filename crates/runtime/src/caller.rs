@@ -2,9 +2,10 @@
 //! all earlier ones had been answered when it was sent.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use protocol::{ActorId, Origin};
+use protocol::{ActorId, Fault, FaultKind, Origin};
 
 /// One actor's counter. Cheap to clone; clones share the count.
 #[derive(Clone)]
@@ -32,7 +33,8 @@ impl Caller {
         self.actor
     }
 
-    /// Numbers a request. It counts as answered when the result is dropped; sending it again keeps it.
+    /// Numbers a request. It counts as answered from the answer on that [`Sent::of`] saw, and one that never is stays
+    /// open for good: it may yet happen. Sending it again keeps its number.
     #[must_use]
     pub fn send(&self) -> Sent {
         let mut count = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +42,8 @@ impl Caller {
         let sequence = count.last;
         let sent_after = count.open.first().copied().unwrap_or(sequence) - 1;
         count.open.insert(sequence);
-        Sent { origin: Origin { actor: self.actor, sequence, sent_after }, state: Arc::clone(&self.state) }
+        let origin = Origin { actor: self.actor, sequence, sent_after };
+        Sent { origin, asked: AtomicBool::new(false), state: Arc::clone(&self.state) }
     }
 }
 
@@ -48,12 +51,42 @@ impl Caller {
 pub struct Sent {
     /// What the request carries.
     pub origin: Origin,
+    asked: AtomicBool,
     state: Arc<Mutex<Count>>,
+}
+
+impl Sent {
+    /// Waits for the answer to this request. Not waiting to the end, or a fault that leaves open whether it happened,
+    /// leaves it open.
+    ///
+    /// # Errors
+    /// The request's own.
+    pub async fn of<T>(&self, request: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        let before = self.asked.swap(true, Ordering::Relaxed);
+        self.count().open.insert(self.origin.sequence);
+        let answer = request.await;
+        let answered = match answer.as_ref().map_err(|fault| fault.kind) {
+            Ok(_) | Err(FaultKind::Corrupt) => true,
+            // Not applied this time, but perhaps an earlier time.
+            Err(FaultKind::Unreachable) => !before,
+            Err(FaultKind::Ambiguous) => false,
+        };
+        if answered {
+            self.count().open.remove(&self.origin.sequence);
+        }
+        answer
+    }
+
+    fn count(&self) -> MutexGuard<'_, Count> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Drop for Sent {
     fn drop(&mut self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).open.remove(&self.origin.sequence);
+        if !self.asked.load(Ordering::Relaxed) {
+            self.count().open.remove(&self.origin.sequence);
+        }
     }
 }
 
@@ -61,16 +94,47 @@ impl Drop for Sent {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_request_knows_up_to_where_all_were_answered() {
+    async fn answered(sent: Sent, answer: Result<(), FaultKind>) {
+        let answer = answer.map_err(|kind| Fault::new(kind, "try"));
+        let _ = sent.of(async { answer }).await;
+    }
+
+    #[tokio::test]
+    async fn a_request_knows_up_to_where_all_were_answered() {
         let caller = Caller::new(ActorId(1));
         let first = caller.send();
         assert_eq!((first.origin.sequence, first.origin.sent_after), (1, 0));
         let second = caller.send();
         assert_eq!((second.origin.sequence, second.origin.sent_after), (2, 0));
-        drop(second);
+        answered(second, Ok(())).await;
         assert_eq!(caller.send().origin.sent_after, 0);
-        drop(first);
-        assert_eq!(caller.send().origin.sent_after, 3);
+        answered(first, Err(FaultKind::Unreachable)).await;
+        assert_eq!(caller.send().origin.sent_after, 3, "the third was never sent");
+    }
+
+    #[tokio::test]
+    async fn what_may_yet_happen_is_never_taken_for_answered() {
+        let caller = Caller::new(ActorId(1));
+        let first = caller.send();
+        let ambiguous = first.of(async { Err::<(), _>(Fault::new(FaultKind::Ambiguous, "try")) }).await;
+        assert!(ambiguous.is_err());
+        let unreachable = first.of(async { Err::<(), _>(Fault::new(FaultKind::Unreachable, "try")) }).await;
+        assert!(unreachable.is_err());
+        assert_eq!(caller.send().origin.sent_after, 0);
+        first.of(async { Ok(()) }).await.unwrap();
+        assert_eq!(caller.send().origin.sent_after, 2, "asked again it was answered");
+
+        let given_up = caller.send();
+        assert!(
+            tokio::time::timeout(
+                std::time::Duration::ZERO,
+                given_up.of(std::future::pending::<Result<(), Fault>>())
+            )
+            .await
+            .is_err()
+        );
+        let open = given_up.origin.sequence;
+        drop(given_up);
+        assert_eq!(caller.send().origin.sent_after, open - 1);
     }
 }

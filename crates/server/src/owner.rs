@@ -8,7 +8,7 @@ use std::time::Duration;
 use agents::{AgentRooms, CleanerOptions, Ground, run_all};
 use coordination::memory::{MemoryRoom, Options as MemoryOptions};
 use durable::sqlite::{OpenError, Options as SqliteOptions, SqliteRoom};
-use durable::{Configure, Durable, DurableReads, DurableRoom};
+use durable::{Configure, DurableRoom};
 use protocol::{EventSink, Fault, NoEvents};
 use remora::{DataFolder, FileEvents};
 use runtime::{Caller, Clock, Runtime, SystemClock};
@@ -94,7 +94,7 @@ impl Owner {
             events: sink,
             ..MemoryOptions::default()
         }));
-        let lease_ms = set_lease(&durable, options.lease).await?;
+        let lease_ms = set_lease(durable.as_ref(), options.lease).await?;
         let supervisor = Supervisor::new(options.workers, folder.root().to_owned())
             .map_err(system("become the subreaper of the workers"))?;
         let listener = Listener::bind(folder.root()).map_err(system("listen in the data folder"))?;
@@ -150,7 +150,7 @@ impl Owner {
 }
 
 /// Sets the lease length, where one was asked for; gives the one in force.
-async fn set_lease(durable: &SqliteRoom, lease: Option<Duration>) -> Result<u64, OwnerError> {
+pub(crate) async fn set_lease(durable: &dyn DurableRoom, lease: Option<Duration>) -> Result<u64, Fault> {
     let pool = durable.pool().await?;
     let Some(lease) = lease else { return Ok(pool.lease_ms) };
     let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);

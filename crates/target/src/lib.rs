@@ -9,11 +9,16 @@
 pub mod conformance;
 mod digest;
 pub mod file;
+mod finding;
 mod logs;
 mod manifest;
+mod open;
 mod port;
+#[cfg(feature = "s3")]
+pub mod s3;
 
 pub use digest::digest_of;
-pub use logs::LogReader;
+pub use finding::{Finding, Level};
 pub use manifest::{Digest, Entry, Manifest, ManifestError, Node, Part};
-pub use port::{Depth, LogSink, StageId, Sweep, Target, TargetFault};
+pub use open::{OpenError, open};
+pub use port::{Depth, LogReader, LogSink, ResultFile, StageId, Sweep, Target, TargetFault};

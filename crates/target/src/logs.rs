@@ -7,9 +7,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use async_trait::async_trait;
 use protocol::limit;
 
-use crate::port::LogSink;
+use crate::port::{LogReader, LogSink};
 
 /// Bytes kept from the beginning.
 pub(crate) const HEAD_BYTES: u64 = limit::LOG_BYTES / 2;
@@ -78,30 +79,41 @@ impl LogWriter {
     }
 }
 
+#[async_trait]
 impl LogSink for LogWriter {
     fn append(&mut self, bytes: &[u8]) {
         // A log that cannot be written (a full disk) must not fail the attempt: the rest is dropped.
         let _ = self.write(bytes);
     }
+
+    async fn flush(&mut self) {}
 }
 
-/// Reads a log from its beginning and goes on where it stopped.
-pub struct LogReader {
+/// What stands where something was cut away.
+pub(crate) fn cut_mark(bytes: u64) -> String {
+    format!("\n[… {bytes} bytes of this log were cut …]\n")
+}
+
+/// Reads segment after segment.
+pub(crate) struct FileLogReader {
     base: PathBuf,
     segment: u64,
     offset: u64,
 }
 
-impl LogReader {
+#[async_trait]
+impl LogReader for FileLogReader {
+    async fn read_more(&mut self) -> io::Result<Vec<u8>> {
+        self.read_on()
+    }
+}
+
+impl FileLogReader {
     pub(crate) fn new(base: PathBuf) -> Self {
         Self { base, segment: 0, offset: 0 }
     }
 
-    /// What has been written since the last call; empty when nothing was, or nothing ever.
-    ///
-    /// # Errors
-    /// When a file that is there cannot be read.
-    pub fn read_more(&mut self) -> io::Result<Vec<u8>> {
+    fn read_on(&mut self) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         loop {
             let end = self.read_segment(&mut out)?;
@@ -123,8 +135,7 @@ impl LogReader {
     fn skip_to(&mut self, segment: u64, out: &mut Vec<u8>) {
         let skipped = segment - self.segment - 1;
         if skipped > 0 {
-            let cut = format!("\n[… {} bytes of this log were cut …]\n", skipped * SEGMENT_BYTES);
-            out.extend_from_slice(cut.as_bytes());
+            out.extend_from_slice(cut_mark(skipped * SEGMENT_BYTES).as_bytes());
         }
         self.segment = segment;
         self.offset = 0;

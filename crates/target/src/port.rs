@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use protocol::{AttemptId, JobId, Token};
 
-use crate::logs::LogReader;
 use crate::manifest::{Manifest, Part};
 
 /// Where an attempt writes; its identity is the attempt's (protocol rule 4).
@@ -100,9 +101,40 @@ impl Error for TargetFault {
 
 /// Takes the log of an attempt. Writing never blocks the program for long and never fails the attempt:
 /// what cannot be written is dropped and counted.
+#[async_trait]
 pub trait LogSink: Send {
     /// Appends bytes. Over [`protocol::limit::LOG_BYTES`] the head and the tail are kept.
     fn append(&mut self, bytes: &[u8]);
+
+    /// Returns when what was appended can be read, or the room has refused it for as long as it repeats a request.
+    /// What is appended without it can be read soon.
+    async fn flush(&mut self);
+}
+
+/// Reads a log from its beginning and goes on where it stopped.
+#[async_trait]
+pub trait LogReader: Send {
+    /// What has been written since the last call; empty when nothing was, or nothing ever.
+    async fn read_more(&mut self) -> io::Result<Vec<u8>>;
+}
+
+/// A file of a result, read from its beginning or a range's.
+#[async_trait]
+pub trait ResultFile: Send {
+    /// How long the whole file is.
+    fn length(&self) -> u64;
+
+    /// The next piece, of at most 8 MiB; `None` at the end. No digest is checked: of a range there is none, and who
+    /// reads all can compare with the manifest's.
+    async fn next(&mut self) -> Result<Option<Bytes>, TargetFault>;
+}
+
+/// That a path is one of an output.
+pub(crate) fn inside(path: &str) -> Result<(), TargetFault> {
+    if path.split('/').any(|name| matches!(name, "" | "." | "..")) {
+        return Err(TargetFault::bad(format!("the path {path:?} is not one of a result")));
+    }
+    Ok(())
 }
 
 /// Parts, stages, results, logs.
@@ -148,7 +180,16 @@ pub trait Target: Send + Sync {
     async fn open_log(&self, stage: &StageId) -> Result<Box<dyn LogSink>, TargetFault>;
 
     /// Opens it for reading; follows what is appended later.
-    fn read_log(&self, stage: &StageId) -> LogReader;
+    fn read_log(&self, stage: &StageId) -> Box<dyn LogReader>;
+
+    /// Opens a file of a laid-out result by the name that the manifest gives it, for this range of its bytes (cut to
+    /// what there is; `0..u64::MAX` is all).
+    async fn open_result(
+        &self,
+        stage: &StageId,
+        path: &str,
+        range: Range<u64>,
+    ) -> Result<Box<dyn ResultFile>, TargetFault>;
 
     /// Where a result lies, where that is a folder of this machine.
     fn local_result(&self, stage: &StageId) -> Option<PathBuf>;

@@ -1,4 +1,4 @@
-//! Private servers for tests: PostgreSQL and Redis-protocol servers, each on a free port of the loopback address, in a
+//! Private servers for tests: PostgreSQL, Redis-protocol and S3 servers, each on a free port of the loopback address, in a
 //! folder of its own.
 //!
 //! Promises that a server ends with whoever started it, also when that is killed, and that its folder goes too: at once
@@ -10,7 +10,11 @@
 mod folder;
 pub mod postgres;
 mod process;
+pub mod redis;
+#[cfg(feature = "s3")]
+pub mod s3;
 
 pub use folder::Folder;
 pub use postgres::Postgres;
 pub use process::{Server, free_port};
+pub use redis::Redis;

@@ -176,10 +176,10 @@ async fn release(session: &Session, control: &AttemptControl, reported: Reported
     let held = session.held.remove_lease(attempt);
     let request =
         ReleaseLease { job, attempt, judged: reported.mark.map(Judged::durable).into_iter().collect() };
-    let (_sent, at) = session.send();
-    let answer = session.rooms.coordination.release_lease(&at, &[request]).await;
+    let (sent, at) = session.send();
+    let answer = sent.of(session.rooms.coordination.release_lease(&at, &[request])).await;
     if held.is_some_and(|held| held.epoch != at.epoch) {
-        let _ = session.rooms.coordination.settle(&at, &[attempt]).await;
+        let _ = sent.of(session.rooms.coordination.settle(&at, &[attempt])).await;
     }
     if let Err(fault) = answer {
         // Its age ends it, or the cleaner does.

@@ -3,7 +3,7 @@
 use std::slice;
 use std::sync::Arc;
 
-use coordination::{ActivateAttempt, HandBack, ReapObserve};
+use coordination::{ActivateAttempt, At, HandBack, ReapObserve};
 use durable::{AuthorizeAttempt, Authorized, Checkpoint, Document, InvalidateCheckpoint, ReapLostAttempt};
 use protocol::{Action, AttemptId, Detail, Fault, Guard, JobId, Judged, Mark, Stamped, Step, Token};
 use target::{Depth, Manifest, Part, StageId};
@@ -100,9 +100,9 @@ async fn authorize(
             judged: vec![Judged::coordination(ticket.mark)],
         };
         let sent = session.caller.send();
-        let ask = || session.rooms.durable.authorize_attempt(&sent.origin, slice::from_ref(&request));
+        let ask =
+            || sent.of(session.rooms.durable.authorize_attempt(&sent.origin, slice::from_ref(&request)));
         let answer = session.until_one_answered(|| session.is_draining(), "claim a job", ask).await?;
-        drop(sent);
         match answer.step {
             Step::Taken(authorized) => return Ok(Some((authorized, answer.mark))),
             // Whatever is there now has not been verified: any number but 0 makes the next round read it.
@@ -148,7 +148,8 @@ pub(crate) async fn invalidate(
     tracing::warn!(%job, checkpoint_revision, %error, "the checkpoint is bad and will not be used");
     let request = InvalidateCheckpoint { job, checkpoint_revision, reason: error.to_string() };
     let sent = session.caller.send();
-    let ask = || session.rooms.durable.invalidate_checkpoint(&sent.origin, slice::from_ref(&request));
+    let ask =
+        || sent.of(session.rooms.durable.invalidate_checkpoint(&sent.origin, slice::from_ref(&request)));
     session.until_one_answered(|| session.is_draining(), "invalidate a checkpoint", ask).await.map(drop)
 }
 
@@ -173,10 +174,10 @@ async fn activate(session: &Arc<Session>, ticket: &Ticket, authority: Authority)
         judged: vec![Judged::durable(authority.mark)],
     };
     let sent_at = session.runtime.clock.boottime();
+    let sent = session.caller.send();
+    let at = At { origin: sent.origin, epoch: ticket.epoch };
     let ask = || async {
-        let (_sent, mut at) = session.send();
-        at.epoch = ticket.epoch;
-        session.rooms.coordination.activate_attempt(&at, slice::from_ref(&request)).await
+        sent.of(session.rooms.coordination.activate_attempt(&at, slice::from_ref(&request))).await
     };
     let answer = session.until_one_answered(|| false, "activate an attempt", ask).await;
     session.held.remove_reservation(ticket.reserved.reservation);
@@ -220,8 +221,7 @@ async fn activate_refused(session: &Session, ticket: &Ticket, authority: &Author
     };
     for _ in 0..REAP_TRIES {
         let (sent, at) = session.send();
-        let seen = session.rooms.coordination.reap_observe(&at, &[observe]).await;
-        drop(sent);
+        let seen = sent.of(session.rooms.coordination.reap_observe(&at, &[observe])).await;
         if let Ok([Stamped { mark, step: Step::Taken(()) }]) = seen.as_deref() {
             let request = ReapLostAttempt {
                 job,
@@ -233,7 +233,8 @@ async fn activate_refused(session: &Session, ticket: &Ticket, authority: &Author
                 judged: vec![Judged::coordination(*mark)],
             };
             let sent = session.caller.send();
-            let ask = || session.rooms.durable.reap_lost_attempt(&sent.origin, slice::from_ref(&request));
+            let ask =
+                || sent.of(session.rooms.durable.reap_lost_attempt(&sent.origin, slice::from_ref(&request)));
             if session.until_answered(|| session.is_draining(), ask).await.is_ok() {
                 let _ = session.rooms.coordination.nudge(&[job]).await;
             }

@@ -217,8 +217,8 @@ impl AttemptControl {
 
     async fn persist(&self, request: PersistCheckpoint) -> Result<(), CheckpointError> {
         let sent = self.session.caller.send();
-        let ask =
-            || self.session.rooms.durable.persist_checkpoint(&sent.origin, std::slice::from_ref(&request));
+        let room = &self.session.rooms.durable;
+        let ask = || sent.of(room.persist_checkpoint(&sent.origin, std::slice::from_ref(&request)));
         let lost = || *self.stop.borrow() == Stop::LeaseLost;
         let answer = self.session.until_one_answered(lost, "persist a checkpoint", ask).await?;
         match answer.step {
@@ -251,9 +251,9 @@ impl AttemptControl {
                 progress,
                 judged: vec![Judged::durable(self.mark)],
             };
-            let (_sent, at) = self.session.send();
+            let (sent, at) = self.session.send();
             // For display only: a report that is lost is followed by the next.
-            let _ = self.session.rooms.coordination.report_progress(&at, &[report]).await;
+            let _ = sent.of(self.session.rooms.coordination.report_progress(&at, &[report])).await;
             self.session.runtime.clock.sleep(Duration::from_millis(250)).await;
         }
     }

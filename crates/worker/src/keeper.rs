@@ -79,8 +79,8 @@ async fn round(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
 
 /// Says that this worker lives; false when the epoch is another one.
 async fn register(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
-    let (_sent, at) = session.send();
-    match rooms.coordination.register(&at, &session.registration()).await?.step {
+    let (sent, at) = session.send();
+    match sent.of(rooms.coordination.register(&at, &session.registration())).await?.step {
         Step::Taken(registered) => {
             session.set_lease_ms(registered.lease_ms);
             registered.windows.into_iter().for_each(|window| session.window_has_entries(window));
@@ -95,9 +95,9 @@ async fn renew_reservations(session: &Session, rooms: &Rooms) -> Result<(), Faul
     if held.is_empty() {
         return Ok(());
     }
-    let (_sent, at) = session.send();
+    let (sent, at) = session.send();
     // A reservation that is gone is noticed by the claim or the activation that names it.
-    rooms.coordination.renew_reservation(&at, &held).await.map(drop)
+    sent.of(rooms.coordination.renew_reservation(&at, &held)).await.map(drop)
 }
 
 async fn renew_leases(session: &Session, rooms: &Rooms, leases: &[HeldLease]) -> Result<bool, Fault> {
@@ -107,9 +107,9 @@ async fn renew_leases(session: &Session, rooms: &Rooms, leases: &[HeldLease]) ->
     let worker = session.options.incarnation;
     let batch: Vec<_> =
         leases.iter().map(|lease| RenewLease { job: lease.job, attempt: lease.attempt, worker }).collect();
-    let (_sent, at) = session.send();
+    let (sent, at) = session.send();
     let sent_at = session.runtime.clock.boottime();
-    let answers = rooms.coordination.renew_lease(&at, &batch).await?;
+    let answers = sent.of(rooms.coordination.renew_lease(&at, &batch)).await?;
     for (lease, answer) in leases.iter().zip(answers) {
         match answer.step {
             Step::Taken(renewed) => {
@@ -150,9 +150,10 @@ async fn enforce_deadlines(session: &Session) {
 #[doc(alias = "ClaimRefused")]
 pub(crate) async fn claim_refused(session: &Session, hand_back: HandBack) {
     session.held.remove_reservation(hand_back.reservation);
+    let sent = session.caller.send();
     let ask = || async {
-        let (_sent, at) = session.send();
-        session.rooms.coordination.claim_refused(&at, &[hand_back]).await
+        let at = session.at(&sent);
+        sent.of(session.rooms.coordination.claim_refused(&at, &[hand_back])).await
     };
     let answer = session.until_one_answered(|| session.is_draining(), "hand a reservation back", ask).await;
     if let Err(fault) = answer {

@@ -72,7 +72,7 @@ async fn succeed(control: &AttemptControl) -> Result<Reported, Fault> {
     };
     let sent = control.session.caller.send();
     let answer = ask(control, "publish a result", || {
-        control.session.rooms.durable.accept_success(&sent.origin, slice::from_ref(&request))
+        sent.of(control.session.rooms.durable.accept_success(&sent.origin, slice::from_ref(&request)))
     })
     .await?;
     settle_refusal(control, answer).await
@@ -117,7 +117,7 @@ async fn fail(
     };
     let sent = control.session.caller.send();
     let answer = ask(control, "record a failure", || {
-        control.session.rooms.durable.accept_failure(&sent.origin, slice::from_ref(&request))
+        sent.of(control.session.rooms.durable.accept_failure(&sent.origin, slice::from_ref(&request)))
     })
     .await?;
     settle_refusal(control, answer).await
@@ -142,7 +142,7 @@ async fn finalize_cancel(control: &AttemptControl) -> Result<Reported, Fault> {
     let request = FinalizeCancel { job: control.job(), attempt: control.attempt(), judged: Vec::new() };
     let sent = control.session.caller.send();
     let answer = ask(control, "finish a cancel", || {
-        control.session.rooms.durable.finalize_cancel(&sent.origin, slice::from_ref(&request))
+        sent.of(control.session.rooms.durable.finalize_cancel(&sent.origin, slice::from_ref(&request)))
     })
     .await?;
     Ok(Reported { mark: Some(answer.mark), changed: matches!(answer.step, Step::Taken(_)) })
@@ -159,7 +159,8 @@ where
     F: Future<Output = Result<Vec<T>, Fault>> + Send,
 {
     let stop = control.stop();
-    control.session.until_one_answered(move || *stop.borrow() == Stop::LeaseLost, doing, request).await
+    let over = move || *stop.borrow() == Stop::LeaseLost;
+    control.session.until_one_answered(over, doing, request).await
 }
 
 /// Text that every store can hold: no NUL, cut between characters.

@@ -88,12 +88,13 @@ async fn ask(session: &Arc<Session>, turn: &mut usize) -> Result<Asked, Fault> {
     let reservations = (0..free).map(|_| session.runtime.new_reservation_id()).collect();
     let request = Reserve { worker, reservations, windows };
     session.windows_are_empty(&request.windows);
+    let sent = session.caller.send();
     let answers = session
         .until_answered(
             || session.is_draining(),
             || async {
-                let (_sent, at) = session.send();
-                Ok((at.epoch, session.rooms.coordination.reserve(&at, &request).await?))
+                let at = session.at(&sent);
+                Ok((at.epoch, sent.of(session.rooms.coordination.reserve(&at, &request)).await?))
             },
         )
         .await;

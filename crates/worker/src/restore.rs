@@ -57,9 +57,9 @@ pub(crate) async fn restore_leases(
     if batch.is_empty() {
         return Ok(());
     }
-    let (_sent, at) = session.send();
+    let (sent, at) = session.send();
     let sent_at = session.runtime.clock.boottime();
-    let answers = rooms.coordination.restore_lease(&at, &batch).await?;
+    let answers = sent.of(rooms.coordination.restore_lease(&at, &batch)).await?;
     for (lease, answer) in restoring.iter().zip(answers) {
         match answer.step {
             Step::Taken(restored) => {

@@ -77,8 +77,13 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn send(&self) -> (Sent, At) {
         let sent = self.caller.send();
-        let at = At { origin: sent.origin, epoch: self.epoch.load(Ordering::Acquire) };
+        let at = self.at(&sent);
         (sent, at)
+    }
+
+    /// The same request in the epoch that is known now.
+    pub(crate) fn at(&self, sent: &Sent) -> At {
+        At { origin: sent.origin, epoch: self.epoch.load(Ordering::Acquire) }
     }
 
     /// The lease length comes with every grant and renewal.
@@ -253,9 +258,10 @@ impl Worker {
     pub async fn run(self) {
         self.session.record(Action::StartIncarnation, None, Detail::default(), Vec::new());
         reserve::run(&self.session).await;
-        let (_sent, at) = self.session.send();
+        let (sent, at) = self.session.send();
         // Forgetting is a courtesy: it would be forgotten after two lease lengths.
-        let _ = self.session.rooms.coordination.deregister(&at, self.session.options.incarnation).await;
+        let rooms = &self.session.rooms;
+        let _ = sent.of(rooms.coordination.deregister(&at, self.session.options.incarnation)).await;
         self.session.finished.store(true, Ordering::Release);
         self.session.keeper_wanted.notify_one();
         self.session.folder.remove();

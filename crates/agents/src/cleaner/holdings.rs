@@ -63,17 +63,17 @@ impl Cleaner {
     }
 
     async fn give_back(&self, leftovers: Leftovers) -> Result<u64, Fault> {
-        let Some((_sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
         let room = &self.ground.rooms.coordination;
         let mut answers = Vec::new();
         if !leftovers.leases.is_empty() {
-            answers.extend(room.release_lease(&at, &leftovers.leases).await?);
+            answers.extend(sent.of(room.release_lease(&at, &leftovers.leases)).await?);
         }
         if !leftovers.reservations.is_empty() {
-            answers.extend(room.release_reservation(&at, &leftovers.reservations).await?);
+            answers.extend(sent.of(room.release_reservation(&at, &leftovers.reservations)).await?);
         }
         if !leftovers.terminal.is_empty() {
-            answers.extend(room.clean_terminal_coordination(&at, &leftovers.terminal).await?);
+            answers.extend(sent.of(room.clean_terminal_coordination(&at, &leftovers.terminal)).await?);
         }
         self.ground.check_stale(&answers);
         Ok(taken(&answers))

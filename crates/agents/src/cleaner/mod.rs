@@ -63,8 +63,9 @@ impl Cleaner {
                 Some(CleanTerminal { job: *job, judged: vec![Judged::durable(read.mark)] })
             })
             .collect();
-        let Some((_sent, at)) = self.ground.send_at().filter(|_| !batch.is_empty()) else { return Ok(0) };
-        let answers = self.ground.rooms.coordination.clean_terminal_coordination(&at, &batch).await?;
+        let Some((sent, at)) = self.ground.send_at().filter(|_| !batch.is_empty()) else { return Ok(0) };
+        let answers =
+            sent.of(self.ground.rooms.coordination.clean_terminal_coordination(&at, &batch)).await?;
         self.ground.check_stale(&answers);
         Ok(taken(&answers))
     }

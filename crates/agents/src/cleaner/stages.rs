@@ -38,7 +38,7 @@ impl Cleaner {
         }
         if !swept.is_empty() {
             let sent = self.ground.send();
-            self.ground.rooms.durable.stages_swept(&sent.origin, &swept).await?;
+            sent.of(self.ground.rooms.durable.stages_swept(&sent.origin, &swept)).await?;
         }
         Ok((count(swept.len()), !swept.is_empty() && due.len() == PAGE))
     }

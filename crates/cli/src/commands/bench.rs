@@ -115,7 +115,7 @@ async fn drain(client: &Client, jobs: u64) -> Result<Duration, Failure> {
         let batch: Vec<Submit> =
             (0..count).map(|_| Submit { job: runtime.new_job_id(), spec: noop(), retry_of: None }).collect();
         let sent = client.send();
-        room.submit(&sent.origin, &batch).await?;
+        sent.of(room.submit(&sent.origin, &batch)).await?;
         client.coordination().nudge(&batch.iter().map(|submit| submit.job).collect::<Vec<_>>()).await?;
         left -= count;
     }

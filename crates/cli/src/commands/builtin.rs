@@ -1,5 +1,6 @@
 //! Jobs that every worker of this binary serves: what the demo and `remora bench` run.
 
+#[cfg(feature = "embedded")]
 use super::demo::DemoJob;
 use remora::{Context, Job, JobError, WorkerProcess, async_trait};
 
@@ -18,5 +19,8 @@ impl Job for Noop {
 
 /// Adds them to a worker.
 pub(crate) fn jobs(process: WorkerProcess) -> WorkerProcess {
-    process.job(Noop).job(DemoJob)
+    let process = process.job(Noop);
+    #[cfg(feature = "embedded")]
+    let process = process.job(DemoJob);
+    process
 }

@@ -1,17 +1,16 @@
 //! `remora cancel JOB…`.
 
-use std::path::PathBuf;
-
 use protocol::{Guard, JobId, Phase};
 use remora::ClientError;
 use serde_json::json;
 
 use super::change::{Change, each};
+use crate::access::Site;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
-pub(crate) async fn run(dir: PathBuf, jobs: Vec<JobId>, printer: &Printer) -> Result<u8, Failure> {
-    each(&dir, &jobs, Change::Cancel, printer).await
+pub(crate) async fn run(site: &Site, jobs: Vec<JobId>, printer: &Printer) -> Result<u8, Failure> {
+    each(site, &jobs, Change::Cancel, printer).await
 }
 
 /// What a cancel came to, for people and for programs.

@@ -1,14 +1,12 @@
 //! Changes of jobs one by one: each harms and helps only itself, the worst exit code counts.
 
-use std::path::Path;
-
 use durable::{Durable, RequestCancel, Retried, Retry};
 use protocol::{JobId, Phase};
 use remora::{Client, ClientError, DataFolder, answer_about};
 use runtime::{Caller, Runtime};
 
 use super::{cancel, retry};
-use crate::access;
+use crate::access::Site;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
@@ -26,37 +24,34 @@ enum Changed {
 
 /// Who makes the change.
 enum Maker {
-    Owner(Client),
+    Client(Client),
     #[cfg(feature = "embedded")]
     Offline(Box<server::OfflineWrite>),
 }
 
 pub(crate) async fn each(
-    dir: &Path,
+    site: &Site,
     jobs: &[JobId],
     change: Change,
     printer: &Printer,
 ) -> Result<u8, Failure> {
-    let maker = match access::connect(dir).await? {
-        Some(client) => Maker::Owner(client),
+    let maker = match site.connect().await? {
+        Some(client) => Maker::Client(client),
         #[cfg(feature = "embedded")]
-        None if DataFolder::new(dir).database().is_file() => {
-            Maker::Offline(Box::new(server::OfflineWrite::open(&DataFolder::new(dir))?))
+        None if DataFolder::new(&site.dir).database().is_file() => {
+            Maker::Offline(Box::new(server::OfflineWrite::open(&DataFolder::new(&site.dir))?))
         }
         None => {
-            return Err(access::owner(dir)
-                .await
-                .err()
-                .unwrap_or_else(|| Failure::new(code::FAILED, "try again")));
+            return Err(site.client().await.err().unwrap_or_else(|| Failure::new(code::FAILED, "try again")));
         }
     };
     let mut worst = code::OK;
     for job in jobs {
         let changed = match (&maker, change) {
-            (Maker::Owner(client), Change::Cancel) => {
+            (Maker::Client(client), Change::Cancel) => {
                 client.cancel(*job).await.map(|done| Changed::Cancelled(done.phase))
             }
-            (Maker::Owner(client), Change::Retry) => client.retry(*job).await.map(Changed::Retried),
+            (Maker::Client(client), Change::Retry) => client.retry(*job).await.map(Changed::Retried),
             #[cfg(feature = "embedded")]
             (Maker::Offline(write), change) => offline(write, *job, change).await,
         };

@@ -1,6 +1,6 @@
 //! `remora dev`: owns the data folder until told to stop.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use agents::CleanerOptions;
@@ -8,7 +8,7 @@ use remora::DataFolder;
 use server::{LockError, Owner, OwnerError, OwnerOptions, OwnerRequest, SupervisorOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::access;
+use crate::access::{Site, absolute};
 use crate::args::{DevAction, DevArgs};
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
@@ -16,12 +16,13 @@ use crate::printer::Printer;
 /// Notice, SIGTERM and SIGKILL of a drain take 35 s; the rest is for sealing what was done.
 pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(60);
 
-pub(crate) fn run(dir: PathBuf, args: DevArgs, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) fn run(site: &Site, args: DevArgs, printer: &Printer) -> Result<u8, Failure> {
+    let dir = site.folder_only("dev")?;
     if let Some(DevAction::LoseCoordination) = args.action {
-        return super::run_async(lose_coordination(dir, printer));
+        return super::run_async(lose_coordination(site, printer));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let result = runtime.block_on(serve(&dir, args, printer));
+    let result = runtime.block_on(serve(dir, args, printer));
     runtime.shutdown_background();
     result
 }
@@ -33,6 +34,7 @@ pub(crate) fn supervisor(workers: u32, slots: u32) -> Result<SupervisorOptions, 
         workers,
         slots,
         words: Vec::new(),
+        rooms: None,
         drain_limit: DRAIN_LIMIT,
     })
 }
@@ -49,7 +51,7 @@ pub(crate) fn explain(error: OwnerError) -> Failure {
 }
 
 async fn serve(dir: &Path, args: DevArgs, printer: &Printer) -> Result<u8, Failure> {
-    let folder = DataFolder::new(access::absolute(dir)?);
+    let folder = DataFolder::new(absolute(dir)?);
     let mut workers = supervisor(args.workers, args.slots)?;
     if !args.kinds.is_empty() {
         workers.words.extend(["--kinds".into(), args.kinds.join(",").into()]);
@@ -106,8 +108,8 @@ async fn until_told(owner: &Owner, printer: &Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn lose_coordination(dir: PathBuf, printer: &Printer) -> Result<u8, Failure> {
-    let client = access::owner(&dir).await?;
+async fn lose_coordination(site: &Site, printer: &Printer) -> Result<u8, Failure> {
+    let client = site.client().await?;
     client.ask_owner(&serde_json::to_string(&OwnerRequest::LoseCoordination)?).await?;
     printer.remark("coordination is lost; queue, permits and leases are being rebuilt");
     Ok(code::OK)

@@ -1,6 +1,6 @@
 //! Following one job: its log, its progress, its end.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,8 +8,7 @@ use coordination::LiveProgress;
 use durable::{AttemptView, JobView};
 use indicatif::ProgressBar;
 use protocol::{JobId, Phase, UserProgress, Verdict};
-use remora::{Client, ClientError, DataFolder};
-use target::file::FileTarget;
+use remora::{Client, ClientError};
 use target::{LogReader, StageId, Target};
 
 use crate::failure::{Failure, code};
@@ -20,59 +19,60 @@ use crate::printer::Printer;
 const LOG_LOOK: Duration = Duration::from_millis(100);
 
 /// Prints the logs of a job's attempts as they grow.
-pub(crate) struct LogFollower {
-    target: FileTarget,
+pub(crate) struct LogFollower<'a> {
+    target: &'a dyn Target,
     job: JobId,
-    current: Option<(u32, LogReader)>,
+    current: Option<(u32, Box<dyn LogReader>)>,
+    /// Read and not given yet: a read may be given up in the middle.
+    out: Vec<u8>,
 }
 
-impl LogFollower {
-    pub(crate) fn new(folder: &DataFolder, job: JobId) -> Self {
-        Self { target: FileTarget::new(folder.target()), job, current: None }
+impl<'a> LogFollower<'a> {
+    pub(crate) fn new(target: &'a dyn Target, job: JobId) -> Self {
+        Self { target, job, current: None, out: Vec::new() }
     }
 
     /// Goes on to the attempts that the view shows; gives what they have written since.
-    pub(crate) fn read(&mut self, attempts: &[AttemptView]) -> Vec<u8> {
-        let mut out = Vec::new();
+    pub(crate) async fn read(&mut self, attempts: &[AttemptView]) -> Vec<u8> {
         let seen = self.current.as_ref().map_or(0, |(token, _)| *token);
-        self.read_current(&mut out);
+        self.read_current().await;
         for attempt in attempts.iter().filter(|attempt| attempt.token.0 > seen) {
             let stage = StageId { job: self.job, token: attempt.token, attempt: attempt.attempt };
             self.current = Some((attempt.token.0, self.target.read_log(&stage)));
-            self.read_current(&mut out);
+            self.read_current().await;
         }
-        out
+        std::mem::take(&mut self.out)
     }
 
     /// What the attempt read last has written since.
-    pub(crate) fn read_current(&mut self, out: &mut Vec<u8>) {
+    async fn read_current(&mut self) {
         if let Some((_, reader)) = &mut self.current {
-            match reader.read_more() {
-                Ok(bytes) => out.extend(bytes),
+            match reader.read_more().await {
+                Ok(bytes) => self.out.extend(bytes),
                 Err(error) => tracing::warn!(%error, "cannot read the log"),
             }
         }
     }
 }
 
-/// The folder that a published result lies in.
-pub(crate) fn result_folder(folder: &DataFolder, view: &JobView) -> Option<PathBuf> {
+/// The folder that a published result lies in, where the target is a folder.
+pub(crate) fn local_result(target: &dyn Target, view: &JobView) -> Option<PathBuf> {
     let result = view.result.as_ref()?;
     let stage = StageId { job: result.job, token: result.token, attempt: result.attempt };
-    FileTarget::new(folder.target()).local_result(&stage)
+    target.local_result(&stage)
 }
 
 /// Follows a job to its end; bar and log go to standard error.
 pub(crate) async fn follow(
     client: &Client,
-    folder: &DataFolder,
+    target: &dyn Target,
     job: JobId,
     printer: &Printer,
 ) -> Result<JobView, ClientError> {
     let bar = printer.bar();
     bar.enable_steady_tick(Duration::from_millis(120));
     bar.set_prefix("queued");
-    let mut log = LogFollower::new(folder, job);
+    let mut log = LogFollower::new(target, job);
     let mut shown = String::new();
     let attempts: Mutex<Vec<AttemptView>> = Mutex::default();
     let seen = || attempts.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -84,7 +84,7 @@ pub(crate) async fn follow(
     });
     let logging = async {
         loop {
-            let text = log.read(&seen());
+            let text = log.read(&seen()).await;
             if !text.is_empty() {
                 bar.suspend(|| printer.log(&text));
             }
@@ -96,7 +96,7 @@ pub(crate) async fn follow(
         never = logging => never,
     };
     if let Ok(view) = &end {
-        let text = log.read(&view.attempts);
+        let text = log.read(&view.attempts).await;
         bar.suspend(|| printer.log(&text));
     }
     bar.finish_and_clear();
@@ -199,9 +199,9 @@ pub(crate) fn verdict_line(printer: &Printer, view: &JobView) -> String {
 }
 
 /// Says how a job ended and, on standard output, where its result is.
-pub(crate) fn report(folder: &DataFolder, view: &JobView, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) fn report(target: &dyn Target, view: &JobView, printer: &Printer) -> Result<u8, Failure> {
     printer.remark(&verdict_line(printer, view));
-    let path = result_folder(folder, view);
+    let path = local_result(target, view);
     if printer.is_json() {
         printer.json(&serde_json::json!({
             "job": view.summary.job,
@@ -211,6 +211,8 @@ pub(crate) fn report(folder: &DataFolder, view: &JobView, printer: &Printer) -> 
         }))?;
     } else if let Some(path) = path {
         printer.line(&path.display().to_string());
+    } else if view.result.is_some() {
+        printer.hint(&format!("`remora result {} --to FOLDER` copies the result", view.summary.job));
     }
     Ok(verdict_code(view.summary.phase))
 }
@@ -231,9 +233,4 @@ pub(crate) fn verdict_word(verdict: Option<Verdict>) -> &'static str {
             FailureCause::Lost => "lost",
         },
     }
-}
-
-/// The data folder of the embedded default at this path.
-pub(crate) fn data_folder(dir: &Path) -> DataFolder {
-    DataFolder::new(std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned()))
 }

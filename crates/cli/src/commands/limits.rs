@@ -1,23 +1,22 @@
 //! `remora limits [set …]`.
 
-use std::path::{Path, PathBuf};
-
 use durable::{Configure, Durable, PoolRow};
+#[cfg(feature = "embedded")]
 use remora::DataFolder;
 use runtime::{Caller, Runtime};
 use serde_json::json;
 
-use crate::access::{self, Readers};
+use crate::access::Site;
 use crate::args::{LimitsAction, LimitsArgs};
 use crate::failure::{Failure, code};
 use crate::parse::{ms, show_ms};
 use crate::printer::Printer;
 
-pub(crate) async fn run(dir: PathBuf, args: LimitsArgs, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) async fn run(site: &Site, args: LimitsArgs, printer: &Printer) -> Result<u8, Failure> {
     let readers;
     let pool = match args.action {
         None => {
-            readers = Readers::open(&dir).await?;
+            readers = site.readers().await?;
             readers.reads().pool().await?
         }
         Some(LimitsAction::Set { global: None, lease: None }) => {
@@ -26,10 +25,10 @@ pub(crate) async fn run(dir: PathBuf, args: LimitsArgs, printer: &Printer) -> Re
         }
         Some(LimitsAction::Set { global, lease }) => {
             let change = Configure { global_limit: global, lease_ms: lease.map(ms), ..Configure::default() };
-            configure(&dir, &change).await?
+            configure(site, &change).await?
         }
     };
-    let used = match access::connect(&dir).await? {
+    let used = match site.connect().await? {
         Some(client) => Some(client.coordination().pool().await?),
         None => None,
     };
@@ -56,18 +55,16 @@ pub(crate) async fn run(dir: PathBuf, args: LimitsArgs, printer: &Printer) -> Re
 }
 
 /// Changes the pool's configuration, through the owner or without one.
-pub(crate) async fn configure(dir: &Path, change: &Configure) -> Result<PoolRow, Failure> {
-    match access::connect(dir).await? {
+pub(crate) async fn configure(site: &Site, change: &Configure) -> Result<PoolRow, Failure> {
+    match site.connect().await? {
         Some(client) => Ok(client.configure(change).await?),
         #[cfg(feature = "embedded")]
         None => {
             let caller = Caller::new(Runtime::system().new_actor_id());
-            let room = server::OfflineWrite::open(&DataFolder::new(dir))?.room;
+            let room = server::OfflineWrite::open(&DataFolder::new(&site.dir))?.room;
             Ok(room.configure(&caller.send().origin, change).await?)
         }
         #[cfg(not(feature = "embedded"))]
-        None => {
-            Err(access::owner(dir).await.err().unwrap_or_else(|| Failure::new(code::FAILED, "try again")))
-        }
+        None => Ok(site.client().await?.configure(change).await?),
     }
 }

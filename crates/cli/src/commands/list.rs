@@ -1,20 +1,18 @@
 //! `remora list`.
 
-use std::path::PathBuf;
-
 use durable::{JobFilter, JobSummary};
 use protocol::Phase;
 use serde_json::json;
 
 use super::follow::{clean, show_progress};
-use crate::access::Readers;
+use crate::access::Site;
 use crate::args::ListArgs;
 use crate::failure::{Failure, code};
 use crate::parse::show_moment;
 use crate::printer::Printer;
 
-pub(crate) async fn run(dir: PathBuf, args: ListArgs, printer: &Printer) -> Result<u8, Failure> {
-    let readers = Readers::open(&dir).await?;
+pub(crate) async fn run(site: &Site, args: ListArgs, printer: &Printer) -> Result<u8, Failure> {
+    let readers = site.readers().await?;
     let filter = JobFilter {
         phases: args.phase,
         kind: args.kind,

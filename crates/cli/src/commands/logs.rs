@@ -1,29 +1,27 @@
 //! `remora logs JOB [-f]`: the log as the program wrote it, on standard output.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use target::file::FileTarget;
-use target::{StageId, Target};
+use target::StageId;
 
-use super::follow::{LogFollower, data_folder};
+use super::follow::LogFollower;
 use super::show::job_view;
-use crate::access::Readers;
+use crate::access::{Readers, Site};
 use crate::args::LogsArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
 const LOOK: Duration = Duration::from_millis(200);
 
-pub(crate) async fn run(dir: PathBuf, args: LogsArgs, printer: &Printer) -> Result<u8, Failure> {
-    let readers = Readers::open(&dir).await?;
-    let folder = data_folder(&dir);
+pub(crate) async fn run(site: &Site, args: LogsArgs, printer: &Printer) -> Result<u8, Failure> {
+    let readers = site.readers().await?;
+    let target = site.target().await?;
     let mut view = job_view(&readers, args.job).await?;
     if args.follow && args.attempt.is_none() {
-        let mut log = LogFollower::new(&folder, args.job);
+        let mut log = LogFollower::new(target.as_ref(), args.job);
         loop {
-            printer.bytes(&log.read(&view.attempts))?;
-            if view.summary.phase.is_terminal() || readers.owner().is_none() {
+            printer.bytes(&log.read(&view.attempts).await)?;
+            if view.summary.phase.is_terminal() || readers.client().is_none() {
                 return Ok(code::OK);
             }
             tokio::time::sleep(LOOK).await;
@@ -40,12 +38,12 @@ pub(crate) async fn run(dir: PathBuf, args: LogsArgs, printer: &Printer) -> Resu
             .hint(format!("it has had {}; `remora show {}` lists them", view.attempts.len(), args.job)));
     };
     let stage = StageId { job: args.job, token: attempt.token, attempt: attempt.attempt };
-    let ended = attempt.verdict.is_some() || !args.follow || readers.owner().is_none();
-    let mut reader = FileTarget::new(folder.target()).read_log(&stage);
+    let ended = attempt.verdict.is_some() || !args.follow || readers.client().is_none();
+    let mut reader = target.read_log(&stage);
     if ended {
-        printer.bytes(&reader.read_more()?)?;
+        printer.bytes(&reader.read_more().await?)?;
     } else {
-        follow_attempt(&readers, &args, &mut reader, printer).await?;
+        follow_attempt(&readers, &args, reader.as_mut(), printer).await?;
     }
     Ok(code::OK)
 }
@@ -53,7 +51,7 @@ pub(crate) async fn run(dir: PathBuf, args: LogsArgs, printer: &Printer) -> Resu
 async fn follow_attempt(
     readers: &Readers,
     args: &LogsArgs,
-    reader: &mut target::LogReader,
+    reader: &mut dyn target::LogReader,
     printer: &Printer,
 ) -> Result<(), Failure> {
     loop {
@@ -62,7 +60,7 @@ async fn follow_attempt(
             .attempts
             .iter()
             .any(|attempt| Some(attempt.token.0) == args.attempt && attempt.verdict.is_none());
-        printer.bytes(&reader.read_more()?)?;
+        printer.bytes(&reader.read_more().await?)?;
         if !runs {
             return Ok(());
         }

@@ -8,9 +8,12 @@ use crate::args::{MigrateAction, MigrateArgs};
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
-pub(crate) async fn run(args: MigrateArgs, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) async fn run(
+    durable: Option<String>,
+    args: MigrateArgs,
+    printer: &Printer,
+) -> Result<u8, Failure> {
     let setup = Setup { pool: args.pool, ..Setup::default() };
-    let durable = args.durable.or_else(named_by_environment);
     match (args.sql, args.action) {
         (true, _) => {
             let schema = match &durable {
@@ -25,12 +28,6 @@ pub(crate) async fn run(args: MigrateArgs, printer: &Printer) -> Result<u8, Fail
             Err(Failure::usage("there is nothing to do").hint("name one of up, down, status, or --sql"))
         }
     }
-}
-
-/// Read here and not by the parser, whose help would show a password.
-fn named_by_environment() -> Option<String> {
-    let names = ["REMORA_DURABLE", "DATABASE_URL"];
-    names.iter().find_map(|name| std::env::var(name).ok()).filter(|url| !url.is_empty())
 }
 
 async fn act(

@@ -4,7 +4,7 @@ pub(crate) mod attempt;
 pub(crate) mod audit;
 #[cfg(feature = "embedded")]
 pub(crate) mod bench;
-#[cfg(feature = "embedded")]
+#[cfg(any(feature = "embedded", feature = "fleet"))]
 pub(crate) mod builtin;
 pub(crate) mod cancel;
 pub(crate) mod change;
@@ -26,10 +26,12 @@ pub(crate) mod result;
 pub(crate) mod retry;
 #[cfg(feature = "embedded")]
 pub(crate) mod run;
+#[cfg(feature = "fleet")]
+pub(crate) mod server;
 pub(crate) mod show;
 pub(crate) mod submit;
 pub(crate) mod watch;
-#[cfg(feature = "embedded")]
+#[cfg(any(feature = "embedded", feature = "fleet"))]
 pub(crate) mod worker;
 pub(crate) mod workers;
 

@@ -1,21 +1,20 @@
 //! `remora queues [pause|resume QUEUE]`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use durable::Configure;
 use protocol::{Phase, job::check_name};
 use serde_json::json;
 
 use super::limits::configure;
-use crate::access::Readers;
+use crate::access::Site;
 use crate::args::{QueuesAction, QueuesArgs};
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
-pub(crate) async fn run(dir: PathBuf, args: QueuesArgs, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) async fn run(site: &Site, args: QueuesArgs, printer: &Printer) -> Result<u8, Failure> {
     let (change, text) = match args.action {
-        None => return list(dir, printer).await,
+        None => return list(site, printer).await,
         Some(QueuesAction::Pause { queue }) => {
             let text = format!("{queue} is paused: nothing of it starts; what runs goes on");
             (Configure { pause: Some(queue), ..Configure::default() }, text)
@@ -28,13 +27,13 @@ pub(crate) async fn run(dir: PathBuf, args: QueuesArgs, printer: &Printer) -> Re
     for queue in change.pause.iter().chain(&change.resume) {
         check_name("queue", queue).map_err(|violation| Failure::from(violation).with_code(code::USAGE))?;
     }
-    configure(&dir, &change).await?;
+    configure(site, &change).await?;
     printer.remark(&text);
     Ok(code::OK)
 }
 
-async fn list(dir: PathBuf, printer: &Printer) -> Result<u8, Failure> {
-    let readers = Readers::open(&dir).await?;
+async fn list(site: &Site, printer: &Printer) -> Result<u8, Failure> {
+    let readers = site.readers().await?;
     let pool = readers.reads().pool().await?;
     let mut queues: BTreeMap<String, BTreeMap<Phase, u64>> = BTreeMap::new();
     for count in readers.listing().counts().await? {

@@ -1,18 +1,17 @@
 //! `remora retry JOB…`.
 
-use std::path::PathBuf;
-
 use durable::Retried;
 use protocol::{Guard, JobId};
 use remora::ClientError;
 use serde_json::json;
 
 use super::change::{Change, each};
+use crate::access::Site;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
-pub(crate) async fn run(dir: PathBuf, jobs: Vec<JobId>, printer: &Printer) -> Result<u8, Failure> {
-    each(&dir, &jobs, Change::Retry, printer).await
+pub(crate) async fn run(site: &Site, jobs: Vec<JobId>, printer: &Printer) -> Result<u8, Failure> {
+    each(site, &jobs, Change::Retry, printer).await
 }
 
 /// What a retry came to, for people and for programs.

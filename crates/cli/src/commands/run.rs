@@ -1,18 +1,19 @@
 //! `remora run -- COMMAND`: submit, watch, say where the result is (protocol §7).
 
-use std::path::PathBuf;
+use std::time::Duration;
 
 use agents::CleanerOptions;
 use durable::{JobFilter, JobView};
 use protocol::{JobId, Phase};
 use remora::{Client, ClientError, DataFolder};
 use server::{LockError, Owner, OwnerError, OwnerOptions};
+use target::Target;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::dev::{explain as explain_owner, supervisor};
 use super::follow::{follow, report};
 use super::submit::explain;
-use crate::access;
+use crate::access::{Site, absolute};
 use crate::args::RunArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
@@ -21,6 +22,7 @@ use crate::spec::job_spec;
 /// `run` is at a desk: a program that fails thrice will fail again.
 const ATTEMPTS: u32 = 3;
 const SLOTS: u32 = 2;
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 /// This process's way to the folder: as its owner, or as a client of its owner.
 struct Way {
@@ -28,34 +30,40 @@ struct Way {
     owner: Option<Owner>,
 }
 
-pub(crate) async fn run(dir: PathBuf, args: RunArgs, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) async fn run(site: &Site, args: RunArgs, printer: &Printer) -> Result<u8, Failure> {
     let spec = job_spec(args.job, ATTEMPTS)?;
-    let folder = DataFolder::new(access::absolute(&dir)?);
-    let mut way = open(&folder, printer).await?;
+    let target = site.target().await?;
+    let mut way = open(site, printer).await?;
     let submitted = way.client.submit(spec).await.map_err(explain)?;
     if submitted.existed {
         printer.remark("the job was there already, under this idempotency key");
     }
     let result = loop {
-        match watch(&way, &folder, submitted.job, printer).await {
-            Err(End::OwnerGone) => {
+        match watch(&way, target.as_ref(), submitted.job, printer).await {
+            Err(End::Silent) if site.rooms.is_some() => {
+                tracing::warn!("the stores give no answer; the job goes on, and they are asked again");
+                tokio::time::sleep(ASK_AGAIN).await;
+            }
+            Err(End::Silent) => {
                 printer.remark("the owner of the data folder is gone; going on in its place");
                 if let Some(owner) = way.owner.take() {
                     owner.shutdown().await;
                 }
-                way = open(&folder, printer).await?;
+                way = open(site, printer).await?;
             }
             Err(End::Left) => {
-                printer.remark(
-                    "left; what is unfinished, a cancel too, goes on when the data folder has an owner again",
-                );
+                printer.remark(if site.rooms.is_some() {
+                    "left; the job, or its cancel, goes on"
+                } else {
+                    "left; what is unfinished, a cancel too, goes on when the data folder has an owner again"
+                });
                 return leave(way, code::LEFT);
             }
             Err(End::Failure(failure)) => break Err(failure),
             Ok(view) => break Ok(view),
         }
     };
-    let code = result.and_then(|view| report(&folder, &view, printer));
+    let code = result.and_then(|view| report(target.as_ref(), &view, printer));
     if let Some(owner) = way.owner {
         owner.shutdown().await;
     }
@@ -70,16 +78,17 @@ fn leave(way: Way, code: u8) -> Result<u8, Failure> {
     Ok(code)
 }
 
-async fn open(folder: &DataFolder, printer: &Printer) -> Result<Way, Failure> {
+async fn open(site: &Site, printer: &Printer) -> Result<Way, Failure> {
+    let folder = DataFolder::new(absolute(&site.dir)?);
     // Between looking for an owner and taking the lock somebody else may take it: then look again.
     for _ in 0..50 {
-        if let Some(client) = access::connect(folder.root()).await? {
+        if let Some(client) = site.connect().await? {
             return Ok(Way { client, owner: None });
         }
-        match own(folder, printer).await {
+        match own(&folder, printer).await {
             Ok(way) => return Ok(way),
             Err(OwnerError::Lock(LockError::Owned { .. })) => {
-                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                tokio::time::sleep(Duration::from_millis(100)).await;
             }
             Err(error) => return Err(explain_owner(error)),
         }
@@ -112,14 +121,15 @@ async fn own(folder: &DataFolder, printer: &Printer) -> Result<Way, OwnerError> 
 }
 
 enum End {
-    OwnerGone,
+    /// The owner is gone, or the stores give no answer.
+    Silent,
     Left,
     Failure(Failure),
 }
 
 /// Watches to the end. The first Ctrl-C asks for cancel, the second leaves.
-async fn watch(way: &Way, folder: &DataFolder, job: JobId, printer: &Printer) -> Result<JobView, End> {
-    let following = follow(&way.client, folder, job, printer);
+async fn watch(way: &Way, target: &dyn Target, job: JobId, printer: &Printer) -> Result<JobView, End> {
+    let following = follow(&way.client, target, job, printer);
     let gone = async {
         if way.owner.is_some() {
             return std::future::pending().await;
@@ -145,10 +155,10 @@ async fn watch(way: &Way, folder: &DataFolder, job: JobId, printer: &Printer) ->
     };
     tokio::select! {
         ended = following => ended.map_err(|error| match error {
-            ClientError::Fault(_) if way.owner.is_none() => End::OwnerGone,
+            ClientError::Fault(_) if way.owner.is_none() => End::Silent,
             error => End::Failure(error.into()),
         }),
-        () = gone => Err(End::OwnerGone),
+        () = gone => Err(End::Silent),
         () = interrupted => Err(End::Left),
     }
 }

@@ -1,14 +1,12 @@
 //! `remora show JOB`.
 
-use std::path::PathBuf;
-
 use durable::{AttemptView, JobView, ProgramExit};
 use protocol::JobId;
 use serde_json::json;
 
-use super::follow::{clean, data_folder, result_folder, show_progress, verdict_word};
+use super::follow::{clean, local_result, show_progress, verdict_word};
 use super::list::summary;
-use crate::access::Readers;
+use crate::access::{Readers, Site};
 use crate::failure::{Failure, code};
 use crate::parse::{show_moment, show_ms};
 use crate::printer::Printer;
@@ -22,10 +20,10 @@ pub(crate) async fn job_view(readers: &Readers, job: JobId) -> Result<JobView, F
     })
 }
 
-pub(crate) async fn run(dir: PathBuf, job: JobId, printer: &Printer) -> Result<u8, Failure> {
-    let readers = Readers::open(&dir).await?;
+pub(crate) async fn run(site: &Site, job: JobId, printer: &Printer) -> Result<u8, Failure> {
+    let readers = site.readers().await?;
     let view = job_view(&readers, job).await?;
-    let path = result_folder(&data_folder(&dir), &view);
+    let path = local_result(site.target().await?.as_ref(), &view);
     if printer.is_json() {
         printer.json(&whole(&view, path.as_deref()))?;
         return Ok(code::OK);

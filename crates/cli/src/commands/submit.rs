@@ -1,6 +1,6 @@
 //! `remora submit`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use durable::{Durable, Submit, Submitted};
 use protocol::JobSpec;
@@ -8,17 +8,22 @@ use remora::DataFolder;
 use runtime::{Caller, Runtime};
 use serde_json::json;
 
-use crate::access;
+use crate::access::Site;
 use crate::args::SubmitArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 use crate::spec::job_spec;
 
-pub(crate) async fn run(dir: PathBuf, args: SubmitArgs, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) async fn run(site: &Site, args: SubmitArgs, printer: &Printer) -> Result<u8, Failure> {
     let spec = job_spec(args.job, JobSpec::default().max_attempts)?;
-    let (submitted, runs) = match access::connect(&dir).await? {
+    let (submitted, runs) = match site.connect().await? {
         Some(client) => (client.submit(spec).await.map_err(explain)?, true),
-        None => (submit_offline(&dir, spec).await?, false),
+        #[cfg(feature = "embedded")]
+        None => (submit_offline(&site.dir, spec).await?, false),
+        #[cfg(not(feature = "embedded"))]
+        None => {
+            return Err(site.client().await.err().unwrap_or_else(|| Failure::new(code::FAILED, "try again")));
+        }
     };
     if printer.is_json() {
         printer

@@ -1,17 +1,15 @@
 //! `remora workers`.
 
-use std::path::PathBuf;
-
 use coordination::WorkerView;
 use serde_json::json;
 
-use crate::access;
+use crate::access::Site;
 use crate::failure::{Failure, code};
 use crate::parse::show_ms;
 use crate::printer::Printer;
 
-pub(crate) async fn run(dir: PathBuf, printer: &Printer) -> Result<u8, Failure> {
-    let client = access::owner(&dir).await?;
+pub(crate) async fn run(site: &Site, printer: &Printer) -> Result<u8, Failure> {
+    let client = site.client().await?;
     let workers = client.workers().await?;
     if printer.is_json() {
         let workers: Vec<_> = workers.iter().map(value).collect();

@@ -3,7 +3,7 @@
 //! A small run asks the real embedded rooms for what they must refuse, and they record the refusal. A planted fault
 //! turns that refusal into what a room without the guard would have recorded: the step was taken, and the job's
 //! later revisions are one higher. So the events are those of a real run but for the one that the fault changes.
-//! Three faults are not a room's, but those of who asks it (a result published too early), of a sweep, or of a
+//! Four faults are not a room's, but those of who asks it (a result published too early), of a sweep, or of a
 //! number in an event; they are written into the trace as they would have come.
 
 #![expect(clippy::unwrap_used, reason = "these are tests")]
@@ -330,4 +330,111 @@ fn an_activation_whose_answer_was_lost_is_explained() {
     stage.lose_worker(&stage.first, &frozen);
     stage.record(&stage.first, Action::ActivateRefused, Some(&frozen), Detail::default());
     assert_eq!(audit(&stage.events()).failures, []);
+}
+
+/// Events as an owner leaves them that was killed with these many of the stores' events unwritten: it takes coordination
+/// with it, and its next start begins a new file.
+fn killed(events: &[Event], unwritten: usize) -> (Vec<(Event, Source)>, usize) {
+    let lost = events.iter().position(|event| event.action == Action::LoseCoordinationState).unwrap();
+    let mut left = unwritten;
+    let mut kept = Vec::new();
+    for (place, event) in events.iter().enumerate().rev() {
+        let of_store = matches!(event.room, Room::Durable | Room::Coordination);
+        let raises = event.outcome == Outcome::Taken && event.action != Action::RejectOutcome;
+        if place == lost {
+            continue;
+        }
+        if place < lost && of_store && left > 0 {
+            left -= usize::from(raises);
+            continue;
+        }
+        let segment = u64::from(place > lost && of_store);
+        kept.push((event.clone(), Source { segment, ..Source::default() }));
+    }
+    kept.reverse();
+    (kept, unwritten - left)
+}
+
+fn audit_files(events: &[(Event, Source)]) -> Report {
+    let mut census = Census::default();
+    for (event, source) in events {
+        let Event { room, epoch, action, job, actor, sequence, .. } = *event;
+        census.count(&Head { room, epoch, action, job, actor, sequence }, *source);
+    }
+    let mut audit = Audit::new(census);
+    events.iter().for_each(|(event, source)| audit.take(event.clone(), *source));
+    audit.finish()
+}
+
+/// Runs in which coordination is lost once, with much before it and much after it.
+fn with_one_loss() -> Vec<(&'static str, Vec<Event>)> {
+    let restored = {
+        let (stage, held) = running();
+        stage.checkpoint(&stage.first, &held, 1);
+        stage.checkpoint(&stage.first, &held, 2);
+        stage.lose();
+        stage.restore(&stage.first, &held);
+        stage.checkpoint(&stage.first, &held, 3);
+        stage.succeed(&stage.first, &held);
+        stage.release(&stage.first, &held);
+        stage.events()
+    };
+    let claimed_and_reaped = {
+        let (stage, held) = running();
+        stage.lose();
+        stage.wait(2 * LEASE_MS);
+        let observed = stage.observe(&stage.first, &held);
+        stage.reap(&held, observed);
+        stage.schedule(held.job);
+        let next = stage.execute(&stage.second, held.job);
+        stage.succeed(&stage.second, &next);
+        stage.events()
+    };
+    let published = {
+        let (stage, held) = running();
+        stage.checkpoint(&stage.first, &held, 1);
+        stage.succeed(&stage.first, &held);
+        stage.release(&stage.first, &held);
+        stage.lose();
+        stage.cancel(held.job);
+        stage.events()
+    };
+    let cancelling = {
+        let (stage, held) = running();
+        stage.cancel(held.job);
+        stage.lose();
+        stage.notice(&held);
+        stage.stop(&stage.first, &held);
+        stage.finalize(&stage.first, &held);
+        stage.events()
+    };
+    vec![
+        ("a lease restored", restored),
+        ("a claim of a worker that died, too", claimed_and_reaped),
+        ("a result published", published),
+        ("a cancel requested", cancelling),
+    ]
+}
+
+#[test]
+fn what_a_killed_owner_had_not_written_is_put_where_it_explains_what_follows() {
+    for (name, events) in with_one_loss() {
+        for unwritten in 0..=6 {
+            let (kept, dropped) = killed(&events, unwritten);
+            let report = audit_files(&kept);
+            assert_eq!(report.failures, [], "{name}, {dropped} events unwritten");
+        }
+    }
+}
+
+#[test]
+fn a_revision_without_an_event_is_a_fault_where_nobody_was_killed() {
+    let (stage, held) = running();
+    stage.checkpoint(&stage.first, &held, 1);
+    stage.succeed(&stage.first, &held);
+    let mut events = stage.events();
+    events.retain(|event| event.action != Action::PersistCheckpoint);
+    let report = audit(&events);
+    let why: Vec<&Why> = report.failures.iter().map(|failure| &failure.why).collect();
+    assert_eq!(why, [&Why::Order("a revision of the job has no event")]);
 }

@@ -1,24 +1,20 @@
 //! Revisions of a job that have no event, because the process that recorded them was killed.
 //!
-//! Promises: what is put in their place are steps of the spec, as many as there are revisions, after which the
-//! next event fits. Tries a few ways, the likeliest first, and gives up on long gaps.
+//! Promises: what is put in their place are steps of the spec, as many as there are revisions. They are choices of the
+//! search like the events are, because what another store or a worker recorded may need one of them before the next
+//! revision comes. Gives up on long gaps.
 
-use protocol::Event;
 use protocol::machine::{Attempt, AttemptState, Move, StageState, Wants};
 
-use super::actions::Effort;
 use super::failure::Why;
-use super::node::Trial;
-use super::trace::{Fact, JOB};
+use super::node::{Node, Trial};
+use super::trace::{DURABLE, JOB, Trace, raises, revision};
 
 /// Revisions that are filled at most.
 const LONGEST: u64 = 6;
-/// Ways that are tried for one gap.
-const WAYS: u32 = 20_000;
-
 /// A durable step that may be missing.
-#[derive(Debug, Clone, Copy)]
-enum Missing {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
     Claim,
     Checkpoint,
     Failure,
@@ -30,70 +26,41 @@ enum Missing {
     Invalid,
 }
 
+/// The likeliest last.
 const LIKELY: [Missing; 9] = [
-    Missing::Claim,
-    Missing::Checkpoint,
-    Missing::Loss,
-    Missing::Retry,
-    Missing::Failure,
-    Missing::Cancel,
-    Missing::Cancelled,
-    Missing::Success,
     Missing::Invalid,
+    Missing::Success,
+    Missing::Cancelled,
+    Missing::Cancel,
+    Missing::Failure,
+    Missing::Retry,
+    Missing::Loss,
+    Missing::Checkpoint,
+    Missing::Claim,
 ];
 
-/// The steps to try, and how many ways are left to try.
-struct Ways {
-    likely: [Missing; 9],
-    left: u32,
+/// What may be missing before the job's next recorded revision, the likeliest last.
+pub(super) fn missing(trace: &Trace<'_>, node: &Node) -> &'static [Missing] {
+    let gap = match trace.lists[DURABLE].get(node.at[DURABLE]) {
+        Some(fact) if fact.segment > node.segments[DURABLE] => {
+            revision(&fact.event).saturating_sub(node.revision + u64::from(raises(&fact.event)))
+        }
+        _ => 0,
+    };
+    if (1..=LONGEST).contains(&gap) { &LIKELY } else { &[] }
 }
 
 impl Trial<'_> {
-    /// Puts so many steps before the event.
-    pub(super) fn fill(&mut self, fact: &Fact, missing: u64, effort: Effort) -> Result<(), Why> {
-        let gone = Why::Order("a revision of the job has no event");
-        if missing > LONGEST {
-            return Err(gone);
-        }
-        let mut likely = LIKELY;
-        if effort == Effort::Early {
-            // Not what was likeliest, then.
-            likely.reverse();
-        }
-        let mut ways = Ways { likely, left: WAYS };
-        if self.fill_from(fact, missing, &mut ways) { Ok(()) } else { Err(gone) }
-    }
-
-    fn fill_from(&mut self, fact: &Fact, missing: u64, ways: &mut Ways) -> bool {
-        if missing == 0 {
-            return self.fits(fact);
-        }
-        for step in ways.likely {
-            if ways.left == 0 {
-                return false;
-            }
-            ways.left -= 1;
-            let mut next = Trial { trace: self.trace, node: self.node.clone() };
-            if next.take_missing(&fact.event, step).is_ok() && next.fill_from(fact, missing - 1, ways) {
-                self.node = next.node;
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Whether the event is a step from here, to where it says.
-    fn fits(&self, fact: &Fact) -> bool {
-        let mut next = Trial { trace: self.trace, node: self.node.clone() };
-        next.durable_step(fact, Effort::Plain).is_ok() && next.compare_phase(&fact.event).is_ok()
-    }
-
-    fn take_missing(&mut self, event: &Event, missing: Missing) -> Result<(), Why> {
+    /// Takes a step that nobody recorded, at the next revision.
+    pub(super) fn take_missing(&mut self, missing: Missing) -> Result<(), Why> {
         let of = Attempt { job: JOB, token: self.node.state[JOB].current_token };
         let running = self.node.state.is_attempt(of);
         self.node.revision += 1;
         match missing {
-            Missing::Claim => self.claim_unrecorded(self.trace.worker(event).unwrap_or(self.trace.nobody())),
+            Missing::Claim => {
+                let next = self.node.state.next_attempt(JOB);
+                self.claim_unrecorded(self.trace.holder(next.token))
+            }
             Missing::Retry => self.infer(Move::ScheduleRetry(JOB)),
             Missing::Cancel => self.infer(Move::RequestCancel(JOB)),
             Missing::Cancelled => self.infer(Move::FinalizeCancel(JOB)),

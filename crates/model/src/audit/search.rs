@@ -6,7 +6,8 @@ use protocol::Event;
 
 use super::actions::{Effort, place};
 use super::failure::{Failure, Why};
-use super::node::Node;
+use super::gap::{Missing, missing};
+use super::node::{Node, Trial};
 use super::trace::{ACTORS, COORDINATION, DURABLE, Trace};
 
 /// Points that are tried for one job.
@@ -115,9 +116,17 @@ fn failure(trace: &Trace<'_>, goal: &Goal, stuck: &Node, list: Option<usize>) ->
     Failure { job: Some(trace.job), event, why, prefix }
 }
 
+#[derive(Clone, Copy)]
+enum Choice {
+    /// The next event of a list.
+    Place(usize, Effort),
+    /// A revision of the job that has no event.
+    Missing(Missing),
+}
+
 struct Frame {
     node: Node,
-    choices: Vec<(usize, Effort)>,
+    choices: Vec<Choice>,
 }
 
 fn search(trace: &Trace<'_>, goal: &Goal) -> Found {
@@ -129,11 +138,18 @@ fn search(trace: &Trace<'_>, goal: &Goal) -> Found {
         if is_end(goal, &frame.node) {
             return Found::End(stack.swap_remove(stack.len() - 1).node);
         }
-        let Some((list, effort)) = frame.choices.pop() else {
+        let Some(choice) = frame.choices.pop() else {
             furthest = further(furthest, stack.pop());
             continue;
         };
-        let Ok(next) = place(trace, &frame.node, list, effort) else { continue };
+        let next = match choice {
+            Choice::Place(list, effort) => place(trace, &frame.node, list, effort),
+            Choice::Missing(step) => {
+                let mut trial = Trial::new(trace, &frame.node);
+                trial.take_missing(step).map(|()| trial.node)
+            }
+        };
+        let Ok(next) = next else { continue };
         if !seen.insert(next.key()) {
             continue;
         }
@@ -160,20 +176,22 @@ fn is_end(goal: &Goal, node: &Node) -> bool {
 
 /// What may come next, the likeliest last: what a worker did, as soon as it can have been; then the stores' events
 /// as they were recorded; then what needs more explaining.
-fn choices(trace: &Trace<'_>, goal: &Goal, node: &Node) -> Vec<(usize, Effort)> {
+fn choices(trace: &Trace<'_>, goal: &Goal, node: &Node) -> Vec<Choice> {
     let rest = |list: &usize| node.at[*list] < goal.until[*list];
     let workers: Vec<usize> = (ACTORS..trace.lists.len()).filter(rest).collect();
     let mut stores: Vec<usize> = [DURABLE, COORDINATION].into_iter().filter(rest).collect();
     stores.sort_by_key(|list| trace.lists[*list][node.at[*list]].arrival);
-    let mut choices = Vec::with_capacity(2 * workers.len() + 6);
-    let with =
-        |lists: &[usize], effort: Effort| lists.iter().map(move |list| (*list, effort)).collect::<Vec<_>>();
-    choices.extend(with(&workers, Effort::Plain));
-    choices.extend(with(&stores, Effort::Plain));
-    choices.extend(with(&stores, Effort::Gaps));
-    choices.extend(with(&workers, Effort::Gaps));
-    choices.extend(with(&workers, Effort::Early));
-    choices.extend(with(&stores, Effort::Early));
-    choices.reverse();
+    let missing = missing(trace, node);
+    let mut choices = Vec::with_capacity(3 * workers.len() + missing.len() + 6);
+    let of = |lists: &[usize], effort: Effort| {
+        lists.iter().rev().map(move |list| Choice::Place(*list, effort)).collect::<Vec<_>>()
+    };
+    choices.extend(of(&stores, Effort::Early));
+    choices.extend(of(&workers, Effort::Early));
+    choices.extend(of(&workers, Effort::Gaps));
+    choices.extend(of(&stores, Effort::Gaps));
+    choices.extend(missing.iter().copied().map(Choice::Missing));
+    choices.extend(of(&stores, Effort::Plain));
+    choices.extend(of(&workers, Effort::Plain));
     choices
 }

@@ -40,6 +40,8 @@ pub(super) struct Trace<'a> {
     needs: Vec<Vec<Vec<usize>>>,
     tokens: HashMap<AttemptId, u16>,
     workers: HashMap<Incarnation, u16>,
+    /// The worker of each token's attempt, as far as an event names both.
+    holders: HashMap<u16, u16>,
     ranks: Vec<u64>,
     pub(super) constants: Constants,
     /// Rows of attempts that a replay needs.
@@ -97,6 +99,14 @@ impl<'a> Trace<'a> {
                 tokens.entry(attempt).or_insert(u16::try_from(token.0).unwrap_or(u16::MAX));
             }
         }
+        let mut holders = HashMap::new();
+        for event in all() {
+            let token = event.attempt.and_then(|attempt| tokens.get(&attempt));
+            let worker = event.detail.worker.and_then(|worker| workers.get(&worker));
+            if let (Some(token), Some(worker)) = (token, worker) {
+                holders.insert(*token, *worker);
+            }
+        }
         let rows = tokens.values().copied().max().unwrap_or(0).max(1);
         let max_attempts =
             all().filter_map(|event| event.detail.max_attempts).max().unwrap_or(u32::from(rows));
@@ -117,6 +127,7 @@ impl<'a> Trace<'a> {
             lists,
             tokens,
             workers,
+            holders,
             ranks,
             constants,
             rows,
@@ -146,6 +157,11 @@ impl<'a> Trace<'a> {
     /// A worker that the trace does not name.
     pub(super) fn nobody(&self) -> u16 {
         self.constants.workers - 1
+    }
+
+    /// The worker that this token's attempt is of, or one that the trace does not name.
+    pub(super) fn holder(&self, token: u16) -> u16 {
+        self.holders.get(&token).copied().unwrap_or(self.nobody())
     }
 
     /// The spec's progress that stands for a count of checkpoints: their order is all that matters.

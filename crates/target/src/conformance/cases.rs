@@ -23,6 +23,29 @@ macro_rules! target_tests {
     )* };
 }
 
+/// All of them in a list: `target_case_list!()` gives `(suite, case, Case)` each, for an adapter whose server is too slow
+/// to start for each test process.
+#[macro_export]
+macro_rules! target_case_list {
+    () => {
+        $crate::target_cases! { target_functions }
+    };
+}
+
+/// The functions, suite by suite.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! target_functions {
+    (() $($suite:ident { $($case:ident)* })*) => {
+        [$($((
+            stringify!($suite),
+            stringify!($case),
+            (|fixture| $crate::conformance::run(fixture, $crate::conformance::$suite::$case))
+                as $crate::conformance::Case,
+        ),)*)*]
+    };
+}
+
 /// The names, suite by suite.
 #[doc(hidden)]
 #[macro_export]
@@ -78,6 +101,7 @@ macro_rules! target_cases {
             }
             lay_out {
                 names_are_kept_as_they_are
+                names_of_any_length_and_depth_are_kept
                 folders_nested_and_empty_are_kept_and_missing_ones_made
                 links_are_kept_as_written_and_not_followed
                 the_executable_bit_is_the_entrys_also_where_the_parts_differs
@@ -116,6 +140,15 @@ macro_rules! target_cases {
                 a_log_under_its_limit_is_whole
                 a_log_over_its_limit_keeps_head_and_tail_and_marks_the_cut
                 a_reader_that_follows_past_the_cut_is_told_of_it
+                what_was_appended_can_be_read_soon_without_asking
+                what_was_appended_last_is_kept_when_the_log_is_dropped
+            }
+            open_result {
+                a_file_is_read_whole_by_its_own_name
+                a_range_is_cut_to_what_there_is
+                each_attempt_has_its_own_and_a_repeated_layout_its_newest
+                what_is_no_file_of_the_result_is_bad_data
+                a_name_that_leads_out_is_refused
             }
             local_result {
                 it_is_the_folder_that_was_laid_out_and_each_attempt_has_its_own

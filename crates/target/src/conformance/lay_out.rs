@@ -78,7 +78,7 @@ async fn lays_out(world: &World, stage: &StageId, output: &Manifest, expected: &
     let named: Vec<_> = output.entries.iter().map(|one| &one.path).collect();
     assert_eq!(told.keys().collect::<Vec<_>>(), named);
     assert!(told.iter().all(|(name, is)| expected.get(name) == Some(is)), "{told:?}");
-    if let Some(result) = world.target.local_result(stage) {
+    if let Some(result) = world.local_result(stage) {
         let mut found = Tree::new();
         tree(&result, "", &mut found);
         assert_eq!(&found, expected);
@@ -96,6 +96,20 @@ pub async fn names_are_kept_as_they_are(world: World) {
         entries.push(entry(&inside, &[&sealed], false));
         expected.extend([(name.to_owned(), file(name.as_bytes())), (inside, file(name.as_bytes()))]);
         expected.insert(format!("{name} d"), Is::Folder);
+    }
+    lays_out(&world, &stage, &manifest(entries), &expected).await;
+}
+
+pub async fn names_of_any_length_and_depth_are_kept(world: World) {
+    let stage = world.stage();
+    // A name of 255 bytes is the longest that a folder takes, and 255 escaped ones are more than a key holds.
+    let names = ["x".repeat(255), format!("{}/y", "ü".repeat(127)), format!("{}z", "deep 字/".repeat(100))];
+    let (mut entries, mut expected) = (Vec::new(), Tree::new());
+    for (number, name) in (1..).zip(&names) {
+        let sealed = world.seal(&stage, number, name.as_bytes()).await;
+        entries.push(entry(name, &[&sealed], number == 2));
+        expected.insert(name.clone(), Is::File(name.as_bytes().to_vec(), number == 2));
+        expected.extend(name.match_indices('/').map(|(end, _)| (name[..end].to_owned(), Is::Folder)));
     }
     lays_out(&world, &stage, &manifest(entries), &expected).await;
 }
@@ -191,7 +205,7 @@ pub async fn many_files_are_laid_out(world: World) {
     assert_eq!(laid.keys().len(), 1_200, "each has a key of its own");
     let parts: Vec<_> = laid.parts().cloned().collect();
     world.target.verify(&parts, crate::Depth::All).await.unwrap();
-    if let Some(result) = world.target.local_result(&stage) {
+    if let Some(result) = world.local_result(&stage) {
         let mut found = Tree::new();
         tree(&result, "", &mut found);
         found.retain(|_, is| *is != Is::Folder);

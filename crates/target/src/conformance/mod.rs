@@ -15,6 +15,7 @@ pub mod lay_out;
 pub mod local_result;
 pub mod old_stages;
 pub mod open_log;
+pub mod open_result;
 pub mod read;
 pub mod seal_bytes;
 pub mod seal_file;
@@ -27,6 +28,9 @@ use std::sync::Arc;
 
 pub use cases::CASES;
 pub use world::{Fixture, World};
+
+/// A case, ready to be run over a fixture.
+pub type Case = fn(Arc<dyn Fixture>);
 
 /// Runs one case.
 ///

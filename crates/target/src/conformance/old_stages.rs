@@ -51,7 +51,9 @@ pub async fn a_new_part_or_a_result_makes_a_stage_young(world: World) {
 pub async fn a_swept_stage_is_none_and_logs_are_none(world: World) {
     let stage = world.stage();
     world.seal(&stage, 1, b"x").await;
-    world.target.open_log(&stage).await.unwrap().append(b"said\n");
+    let mut log = world.target.open_log(&stage).await.unwrap();
+    log.append(b"said\n");
+    log.flush().await;
     world.fixture.make_older(&stage, 2 * DAY);
     assert_eq!(old(&world).await, [stage].into());
     world.target.sweep(&stage, &[].into()).await.unwrap();

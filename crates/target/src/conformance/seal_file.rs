@@ -50,7 +50,7 @@ pub async fn the_executable_bit_is_that_of_the_last_sealing(world: World) {
         let to = world.place();
         world.target.fetch(&laid.parts().cloned().collect::<Vec<_>>(), &to, executable).await.unwrap();
         assert_eq!(is_executable(&to), executable);
-        if let Some(result) = world.target.local_result(&stage) {
+        if let Some(result) = world.local_result(&stage) {
             assert_eq!(is_executable(&result.join("x")), executable);
         }
     }

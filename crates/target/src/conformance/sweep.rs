@@ -93,17 +93,19 @@ pub async fn other_attempts_jobs_and_logs_are_not_touched(world: World) {
     let (next, stranger) = (world.next_stage(&stage), world.stage());
     for stage in [&stage, &next, &stranger] {
         written(&world, stage).await;
-        world.target.open_log(stage).await.unwrap().append(b"said\n");
+        let mut log = world.target.open_log(stage).await.unwrap();
+        log.append(b"said\n");
+        log.flush().await;
     }
     let before = [world.keys(&next), world.keys(&stranger)];
     assert!(world.target.sweep(&stage, &[].into()).await.unwrap().deleted > 0);
     assert!(world.keys(&stage).is_empty());
     assert_eq!([world.keys(&next), world.keys(&stranger)], before);
     for stage in [&stage, &next, &stranger] {
-        assert_eq!(world.target.read_log(stage).read_more().unwrap(), b"said\n");
+        assert_eq!(world.target.read_log(stage).read_more().await.unwrap(), b"said\n");
     }
     world.target.sweep(&next, &[].into()).await.unwrap();
-    assert_eq!(world.target.read_log(&next).read_more().unwrap(), b"said\n");
+    assert_eq!(world.target.read_log(&next).read_more().await.unwrap(), b"said\n");
 }
 
 pub async fn links_go_and_what_they_point_to_stays(world: World) {

@@ -29,6 +29,9 @@ pub trait Fixture: Send + Sync {
     /// `/` at the end.
     fn keys(&self, prefix: &str) -> BTreeSet<String>;
 
+    /// Whether results lie in folders of this machine.
+    fn results_are_local(&self) -> bool;
+
     /// Makes what was written to the stage older than it is.
     fn make_older(&self, stage: &StageId, by: Duration);
 }
@@ -88,6 +91,13 @@ impl World {
         let to = self.place();
         self.target.fetch(parts, &to, false).await.unwrap();
         std::fs::read(to).unwrap()
+    }
+
+    /// The folder of a result, which is there exactly where the adapter says so.
+    pub fn local_result(&self, stage: &StageId) -> Option<PathBuf> {
+        let result = self.target.local_result(stage);
+        assert_eq!(result.is_some(), self.fixture.results_are_local());
+        result
     }
 
     /// All keys of a stage.

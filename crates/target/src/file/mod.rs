@@ -6,17 +6,19 @@
 
 mod lay_out;
 mod parts;
+mod result;
 mod sweep;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::logs::{LogReader, LogWriter};
+use crate::logs::{FileLogReader, LogWriter};
 use crate::manifest::{Manifest, Part};
-use crate::port::{Depth, LogSink, StageId, Sweep, Target, TargetFault};
+use crate::port::{Depth, LogReader, LogSink, ResultFile, StageId, Sweep, Target, TargetFault};
 
 /// A folder that holds stages, results and logs of all jobs.
 #[derive(Debug, Clone)]
@@ -116,8 +118,18 @@ impl Target for FileTarget {
         Ok(Box::new(LogWriter::new(self.log_path(stage))))
     }
 
-    fn read_log(&self, stage: &StageId) -> LogReader {
-        LogReader::new(self.log_path(stage))
+    fn read_log(&self, stage: &StageId) -> Box<dyn LogReader> {
+        Box::new(FileLogReader::new(self.log_path(stage)))
+    }
+
+    async fn open_result(
+        &self,
+        stage: &StageId,
+        path: &str,
+        range: Range<u64>,
+    ) -> Result<Box<dyn ResultFile>, TargetFault> {
+        let (stage, path) = (*stage, path.to_owned());
+        self.blocking(move |target| target.open_file(&stage, &path, range)).await
     }
 
     fn local_result(&self, stage: &StageId) -> Option<PathBuf> {

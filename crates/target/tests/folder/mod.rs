@@ -54,6 +54,10 @@ impl Fixture for Folder {
         keys
     }
 
+    fn results_are_local(&self) -> bool {
+        true
+    }
+
     fn make_older(&self, stage: &StageId, by: Duration) {
         let then = SystemTime::now() - by;
         let path = self.root().join(stage.prefix());

@@ -39,11 +39,13 @@ pub(super) fn pump(mut output: ChildStderr, mut sink: Box<dyn LogSink>) -> (impl
         let mut buffer = vec![0; BUFFER_BYTES];
         while let Ok(read) = output.read(&mut buffer).await {
             if read == 0 {
-                return;
+                break;
             }
             sink.append(&buffer[..read]);
             keep.push(&buffer[..read]);
         }
+        // Who sees the attempt's end shall see all that it said.
+        sink.flush().await;
     };
     (pumping, tail)
 }

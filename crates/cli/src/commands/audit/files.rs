@@ -12,10 +12,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use model::audit::Source;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 const OWNER: &str = "owner";
+/// The version of the format that is read; a file without a first line that names one is of this version, too.
+const VERSION: u64 = 1;
 const BUFFER: usize = 256 * 1024;
+
+/// The first line of a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    remora_events: u64,
+}
 
 /// The files of a trace.
 pub(crate) struct Files {
@@ -91,6 +101,18 @@ fn read<T: DeserializeOwned>(found: &Found, mut take: impl FnMut(T)) -> anyhow::
             return Ok(false);
         }
         let whole = line.last() == Some(&b'\n');
+        if number == 1
+            && let Ok(header) = serde_json::from_slice::<Header>(&line)
+        {
+            if header.remora_events != VERSION {
+                bail!(
+                    "{} holds events of version {}; this remora reads version {VERSION}",
+                    path.display(),
+                    header.remora_events
+                );
+            }
+            continue;
+        }
         match serde_json::from_slice(&line) {
             Ok(event) => take(event),
             Err(_) if !whole => return Ok(true),

@@ -43,7 +43,7 @@ fn names(folders: &[PathBuf]) -> String {
 }
 
 /// Reads the trace twice: once to count, once to replay, so that a job is forgotten at its last event.
-fn audit(folders: &[PathBuf], job: Option<JobId>) -> anyhow::Result<(Report, Gaps)> {
+pub(crate) fn audit(folders: &[PathBuf], job: Option<JobId>) -> anyhow::Result<(Report, Gaps)> {
     let files = Files::find(folders)?;
     let wanted = |of: Option<JobId>| job.is_none() || of == job;
     let mut gaps = Gaps { rotated: files.rotated(), ..Gaps::default() };

@@ -17,7 +17,6 @@ impl Trial<'_> {
             0 => {}
             // A job that was set aside and is offered again changes its revision and nothing of the spec's.
             1 if self.node.state[JOB].phase == Phase::Queued => self.node.revision += 1,
-            missing if self.may_lack(DURABLE, fact, effort) => self.fill(fact, missing, effort)?,
             _ => return Err(Why::Order("a revision of the job has no event")),
         }
         self.durable_step(fact, effort)?;
@@ -28,7 +27,7 @@ impl Trial<'_> {
         self.compare_phase(event)
     }
 
-    pub(in crate::audit) fn compare_phase(&self, event: &Event) -> Result<(), Why> {
+    fn compare_phase(&self, event: &Event) -> Result<(), Why> {
         let phase = self.node.state[JOB].phase;
         match event.detail.phase_after {
             Some(recorded) if recorded != phase => Err(Why::Effect {
@@ -40,7 +39,7 @@ impl Trial<'_> {
         }
     }
 
-    pub(in crate::audit) fn durable_step(&mut self, fact: &Fact, effort: Effort) -> Result<(), Why> {
+    fn durable_step(&mut self, fact: &Fact, effort: Effort) -> Result<(), Why> {
         let event = &fact.event;
         if matches!(event.outcome, Outcome::Refused(_)) {
             return Ok(());

@@ -1,27 +1,26 @@
 //! `remora result JOB`: what was published.
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+mod fetch;
+
+use std::io::{self, Write};
+use std::path::Path;
 
 use durable::{Document, PublishedResult};
-use protocol::JobId;
 use serde_json::json;
-use target::file::FileTarget;
-use target::{Manifest, Node, Part, Target};
+use target::{Manifest, Node, Part, StageId, Target};
 
-use super::follow::{clean, data_folder, result_folder};
+use super::follow::{clean, local_result};
 use super::show::job_view;
-use crate::access::Readers;
+use crate::access::Site;
 use crate::args::ResultArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
-pub(crate) async fn run(dir: PathBuf, args: ResultArgs, printer: &Printer) -> Result<u8, Failure> {
-    let readers = Readers::open(&dir).await?;
-    let folder = data_folder(&dir);
+pub(crate) async fn run(site: &Site, args: ResultArgs, printer: &Printer) -> Result<u8, Failure> {
+    let readers = site.readers().await?;
+    let target = site.target().await?;
     let view = job_view(&readers, args.job).await?;
-    let (Some(result), Some(path)) = (&view.result, result_folder(&folder, &view)) else {
+    let Some(result) = &view.result else {
         let failure = Failure::new(
             code::NOT_FOUND,
             format!("{} has no result: it is {}", args.job, view.summary.phase),
@@ -29,24 +28,41 @@ pub(crate) async fn run(dir: PathBuf, args: ResultArgs, printer: &Printer) -> Re
         return Err(failure.hint(format!("`remora show {}` tells more", args.job)));
     };
     if args.path {
-        // A result without files is a folder that nobody had reason to make.
-        std::fs::create_dir_all(&path)?;
-        if printer.is_json() {
-            printer.json(&json!({ "job": args.job, "path": path }))?;
-        } else {
-            printer.line(&path.display().to_string());
-        }
-        return Ok(code::OK);
+        let Some(path) = local_result(target.as_ref(), &view) else {
+            return Err(Failure::new(code::REFUSED, "the target is no folder: the result has no path here")
+                .hint(format!("`remora result {} --to FOLDER` copies it", args.job)));
+        };
+        return print_path(&path, result, printer);
     }
-    let manifest = manifest(&FileTarget::new(folder.target()), result).await?;
+    let manifest = manifest(target.as_ref(), result).await?;
     if let Some(name) = &args.file {
-        return print_file(&path, &manifest, name, args.job, printer);
+        return print_file(target.as_ref(), result, &manifest, name, printer).await;
+    }
+    if let Some(to) = &args.to {
+        copy(target.as_ref(), result, to).await?;
+        return print_path(&std::path::absolute(to)?, result, printer);
     }
     list(&manifest, result, printer)?;
     Ok(code::OK)
 }
 
-async fn manifest(target: &FileTarget, result: &PublishedResult) -> Result<Manifest, Failure> {
+fn print_path(path: &Path, result: &PublishedResult, printer: &Printer) -> Result<u8, Failure> {
+    // A result without files is a folder that nobody had reason to make.
+    std::fs::create_dir_all(path)?;
+    if printer.is_json() {
+        printer.json(&json!({ "job": result.job, "path": path }))?;
+    } else {
+        printer.line(&path.display().to_string());
+    }
+    Ok(code::OK)
+}
+
+/// Copies the whole result into a folder.
+pub(crate) async fn copy(target: &dyn Target, result: &PublishedResult, to: &Path) -> Result<(), Failure> {
+    fetch::whole(target, &manifest(target, result).await?, to).await
+}
+
+async fn manifest(target: &dyn Target, result: &PublishedResult) -> Result<Manifest, Failure> {
     let bytes = match &result.record.manifest {
         Document::Inline(bytes) => bytes.clone(),
         Document::Stored { key, length, digest } => target.read(&Part::stored(key, *length, *digest)).await?,
@@ -54,24 +70,31 @@ async fn manifest(target: &FileTarget, result: &PublishedResult) -> Result<Manif
     Ok(Manifest::decode(&bytes)?)
 }
 
-fn print_file(
-    path: &Path,
+async fn print_file(
+    target: &dyn Target,
+    result: &PublishedResult,
     manifest: &Manifest,
     name: &str,
-    job: JobId,
     printer: &Printer,
 ) -> Result<u8, Failure> {
+    let job = result.job;
     let known =
         manifest.entries.iter().any(|entry| entry.path == name && matches!(entry.node, Node::File { .. }));
     if !known {
         return Err(Failure::new(code::NOT_FOUND, format!("the result of {job} has no file {name:?}"))
             .hint(format!("`remora result {job}` lists its files")));
     }
-    let mut file = File::open(path.join(name))?;
-    match io::copy(&mut file, &mut printer.writer()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(code::OK),
+    let stage = StageId { job, token: result.token, attempt: result.attempt };
+    let mut file = target.open_result(&stage, name, 0..u64::MAX).await?;
+    let mut out = printer.writer();
+    while let Some(piece) = file.next().await? {
+        match out.write_all(&piece) {
+            // Whoever reads has seen enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            other => other?,
+        }
     }
+    Ok(code::OK)
 }
 
 fn list(manifest: &Manifest, result: &PublishedResult, printer: &Printer) -> Result<(), Failure> {

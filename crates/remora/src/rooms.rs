@@ -1,0 +1,260 @@
+//! The three rooms of an installation, each by its URL.
+//!
+//! Promises: what is wrong in a URL is named, and no password is shown, neither in errors nor by `Debug`. Does not hold the
+//! rooms of a data folder: those belong to its owner, and are reached through it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use protocol::EventSink;
+use thiserror::Error;
+use worker::Rooms;
+
+/// Where the rooms of an installation are.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RoomUrls {
+    /// Truth: `postgres://…`.
+    pub durable: String,
+    /// Coordination: `redis://…`, `rediss://…`, with or without Sentinels.
+    pub coordination: String,
+    /// Results: `file:/…`, which every machine must have, or `s3://…`.
+    pub target: String,
+}
+
+/// Why a room could not be opened.
+#[derive(Debug, Error)]
+pub enum RoomsError {
+    /// One of several is missing.
+    #[error(
+        "{missing} is missing; the rooms of an installation are named together, by --durable, --coordination and --target"
+    )]
+    Missing {
+        /// The option.
+        missing: &'static str,
+    },
+    /// A scheme that is not one of this room's.
+    #[error("{room} begins with `{scheme}:`; it must be one of {allowed}")]
+    Scheme {
+        /// The option.
+        room: &'static str,
+        /// What it begins with.
+        scheme: String,
+        /// What it may begin with.
+        allowed: &'static str,
+    },
+    /// A room of the embedded default, which only an owner has.
+    #[error("{room} {scheme}: is held by the owner of a data folder; use `remora dev` with --dir")]
+    Embedded {
+        /// The option.
+        room: &'static str,
+        /// What it begins with.
+        scheme: String,
+    },
+    /// This build has no such rooms.
+    #[error("this build knows no {0} rooms; it was made without the feature `fleet`")]
+    NotBuilt(&'static str),
+    /// The durable room.
+    #[error("cannot open the durable store")]
+    Durable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The coordination room.
+    #[error("cannot open the coordination store")]
+    Coordination(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The target.
+    #[error("cannot open the target")]
+    Target(#[from] target::OpenError),
+}
+
+/// The variables that name the rooms.
+pub const ROOM_VARIABLES: [&str; 3] = ["REMORA_DURABLE", "REMORA_COORDINATION", "REMORA_TARGET"];
+
+impl RoomUrls {
+    /// The variables that name these rooms to a process.
+    #[must_use]
+    pub fn variables(&self) -> [(&'static str, &str); 3] {
+        let [durable, coordination, target] = ROOM_VARIABLES;
+        [(durable, &self.durable), (coordination, &self.coordination), (target, &self.target)]
+    }
+
+    /// What the variables name.
+    ///
+    /// # Errors
+    /// When one of several is missing.
+    pub fn from_variables() -> Result<Option<Self>, RoomsError> {
+        let [durable, coordination, target] = ROOM_VARIABLES.map(|name| std::env::var(name).ok());
+        Self::of(durable, coordination, target)
+    }
+
+    /// The three, where at least one is named.
+    ///
+    /// # Errors
+    /// When one is missing.
+    pub fn of(
+        durable: Option<String>,
+        coordination: Option<String>,
+        target: Option<String>,
+    ) -> Result<Option<Self>, RoomsError> {
+        if [&durable, &coordination, &target].iter().all(|url| url.is_none()) {
+            return Ok(None);
+        }
+        let missing = |missing| RoomsError::Missing { missing };
+        Ok(Some(Self {
+            durable: durable.ok_or(missing("--durable"))?,
+            coordination: coordination.ok_or(missing("--coordination"))?,
+            target: target.ok_or(missing("--target"))?,
+        }))
+    }
+
+    /// Opens all three. The events of what this process asks the stores go to the sink.
+    ///
+    /// # Errors
+    /// When a URL is wrong, or the durable store is not there or not of this version.
+    pub async fn open(&self, sink: &Arc<dyn EventSink>) -> Result<Rooms, RoomsError> {
+        let target = target::open(&self.target)?;
+        let durable = real::durable(&self.durable, sink).await?;
+        let coordination = real::coordination(&self.coordination, sink).await?;
+        Ok(Rooms { durable, coordination, target })
+    }
+}
+
+/// A URL without what stands before its host and behind its path.
+fn shown(url: &str) -> String {
+    let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let rest = rest.rsplit_once('@').map_or(rest.trim_start_matches('/'), |(_, rest)| rest);
+    format!("{scheme}://{rest}")
+}
+
+impl fmt::Debug for RoomUrls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RoomUrls")
+            .field("durable", &shown(&self.durable))
+            .field("coordination", &shown(&self.coordination))
+            .field("target", &shown(&self.target))
+            .finish()
+    }
+}
+
+/// The scheme of a URL, for a room that has these and, in a data folder, another one.
+fn scheme<'a>(
+    room: &'static str,
+    url: &'a str,
+    embedded: &str,
+    allowed: &'static str,
+) -> Result<&'a str, RoomsError> {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    if scheme == embedded {
+        return Err(RoomsError::Embedded { room, scheme: scheme.to_owned() });
+    }
+    if allowed.split(", ").any(|one| one.strip_suffix(':') == Some(scheme)) {
+        return Ok(scheme);
+    }
+    Err(RoomsError::Scheme { room, scheme: scheme.to_owned(), allowed })
+}
+
+#[cfg(feature = "fleet")]
+mod real {
+    use std::sync::Arc;
+
+    use coordination::CoordinationRoom;
+    use coordination::dragonfly::{self, DragonflyRoom};
+    use durable::DurableRoom;
+    use durable::postgres::{self, PostgresRoom};
+    use protocol::EventSink;
+
+    use super::{RoomsError, scheme};
+
+    pub(super) async fn durable(
+        url: &str,
+        sink: &Arc<dyn EventSink>,
+    ) -> Result<Arc<dyn DurableRoom>, RoomsError> {
+        scheme("--durable", url, "sqlite", "postgres:, postgresql:")?;
+        let options = postgres::Options { sink: Arc::clone(sink), ..postgres::Options::default() };
+        let room = PostgresRoom::open(url, options).await;
+        Ok(Arc::new(room.map_err(|error| RoomsError::Durable(Box::new(error)))?))
+    }
+
+    pub(super) async fn coordination(
+        url: &str,
+        sink: &Arc<dyn EventSink>,
+    ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
+        const ALLOWED: &str = "redis:, rediss:, redis+unix:, redis+sentinel:, rediss+sentinel:";
+        scheme("--coordination", url, "memory", ALLOWED)?;
+        let options = dragonfly::Options { events: Arc::clone(sink), ..dragonfly::Options::default() };
+        let room = DragonflyRoom::open(url, options).await;
+        Ok(Arc::new(room.map_err(|error| RoomsError::Coordination(Box::new(error)))?))
+    }
+}
+
+#[cfg(not(feature = "fleet"))]
+mod real {
+    use std::sync::Arc;
+
+    use coordination::CoordinationRoom;
+    use durable::DurableRoom;
+    use protocol::EventSink;
+
+    use super::{RoomsError, scheme};
+
+    pub(super) async fn durable(
+        url: &str,
+        _: &Arc<dyn EventSink>,
+    ) -> Result<Arc<dyn DurableRoom>, RoomsError> {
+        scheme("--durable", url, "sqlite", "postgres:, postgresql:")?;
+        Err(RoomsError::NotBuilt("durable"))
+    }
+
+    pub(super) async fn coordination(
+        url: &str,
+        _: &Arc<dyn EventSink>,
+    ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
+        scheme("--coordination", url, "memory", "redis:, rediss:")?;
+        Err(RoomsError::NotBuilt("coordination"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn rooms_are_named_together_or_not_at_all() {
+        assert_eq!(RoomUrls::of(None, None, None).unwrap(), None);
+        let missing = RoomUrls::of(url("postgres://h/d"), None, url("file:/t")).unwrap_err();
+        assert!(missing.to_string().starts_with("--coordination is missing"), "{missing}");
+        let all = RoomUrls::of(url("postgres://h/d"), url("redis://h"), url("file:/t")).unwrap().unwrap();
+        assert_eq!(all.coordination, "redis://h");
+    }
+
+    #[test]
+    fn debug_shows_neither_passwords_nor_options() {
+        let urls = RoomUrls {
+            durable: "postgres://u:p%40ss@db:5432/remora?password=other".to_owned(),
+            coordination: "rediss://:p@ss@cache/0".to_owned(),
+            target: "s3://bucket/prefix?secret_key=x".to_owned(),
+        };
+        let shown = format!("{urls:?}");
+        for secret in ["ss@", "p%40", "other", "secret"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+        assert!(shown.contains("postgres://db:5432/remora") && shown.contains("rediss://cache/0"), "{shown}");
+    }
+
+    #[test]
+    fn a_scheme_of_the_embedded_default_or_of_nobody_is_refused_by_name() {
+        let embedded = scheme("--durable", "sqlite:x.db", "sqlite", "postgres:, postgresql:").unwrap_err();
+        assert!(embedded.to_string().contains("use `remora dev`"), "{embedded}");
+        let other = scheme("--durable", "mysql://h", "sqlite", "postgres:, postgresql:").unwrap_err();
+        assert_eq!(
+            other.to_string(),
+            "--durable begins with `mysql:`; it must be one of postgres:, postgresql:"
+        );
+        assert_eq!(
+            scheme("--durable", "postgresql://h", "sqlite", "postgres:, postgresql:").unwrap(),
+            "postgresql"
+        );
+    }
+}
