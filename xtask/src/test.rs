@@ -42,8 +42,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         step("cargo-deny", || cargo(&root, &["deny", "--log-level", "error", "check"]))?;
     }
     step("build", || cargo(&root, &["build", "--quiet", "--workspace", "--all-features", "--all-targets"]))?;
-    let shared = testbed::Redis::start();
-    step("tests", || tests(&root, &[(SHARED, shared.url())]))?;
+    step("tests", || tests(&root))?;
     for pass in &servers::others()?.passes {
         step(pass.name, || once_more(&root, pass))?;
     }
@@ -51,15 +50,23 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tests(root: &Path, environment: &[(&str, String)]) -> anyhow::Result<()> {
+/// One server of a kind for the whole run; they end with this function, and with this process however that ends.
+fn tests(root: &Path) -> anyhow::Result<()> {
+    let redis = testbed::Redis::start();
+    let postgres = match std::env::var_os(testbed::postgres::SHARED) {
+        Some(_) => None,
+        None => Some(testbed::Postgres::start()),
+    };
+    let mut environment = vec![(SHARED, redis.url())];
+    environment.extend(postgres.iter().map(|server| (testbed::postgres::SHARED, server.url())));
     if has_cargo(root, "nextest") {
         let words = ["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"];
-        cargo_with(root, &words, environment)?;
+        cargo_with(root, &words, &environment)?;
     } else {
         let words = ["test", "--quiet", "--workspace", "--all-features", "--no-fail-fast"];
-        cargo_with(root, &words, environment)?;
+        cargo_with(root, &words, &environment)?;
     }
-    cargo(root, &["test", "--quiet", "--workspace", "--all-features", "--doc"])
+    cargo_with(root, &["test", "--quiet", "--workspace", "--all-features", "--doc"], &environment)
 }
 
 /// Some tests of the coordination crate on another server.
@@ -107,8 +114,15 @@ fn is_there(program: &str) -> bool {
 }
 
 fn provide(install: bool) -> anyhow::Result<()> {
-    let missing: Vec<&str> =
+    let mut missing: Vec<&str> =
         NEEDED.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect();
+    // Debian keeps its programs beside the PATH.
+    if testbed::postgres::programs().is_none() {
+        missing.push("postgresql");
+    }
+    if !is_there("pgbouncer") && !Path::new("/usr/sbin/pgbouncer").is_file() {
+        missing.push("pgbouncer");
+    }
     if missing.is_empty() {
         return Ok(());
     }

@@ -323,7 +323,7 @@ impl Drop for Dev {
 }
 
 /// Whether the spec allows every step that was recorded in the folder; the error is the table, and where the trace is kept.
-fn audited(program: &Path, data: &DataFolder) -> anyhow::Result<()> {
+pub(crate) fn audited(program: &Path, data: &DataFolder) -> anyhow::Result<()> {
     let events = data.events();
     if !fs::read_dir(&events).is_ok_and(|mut files| files.next().is_some()) {
         return Ok(());

@@ -5,6 +5,7 @@
 //! every wait has a deadline and says what it waited for.
 
 mod dev;
+pub mod fleet;
 mod jobs;
 mod leftovers;
 mod processes;

@@ -100,6 +100,12 @@ impl Site {
     }
 }
 
+/// The durable store alone.
+#[cfg(feature = "fleet")]
+pub(crate) fn durable_url(named: Option<String>) -> Option<String> {
+    named.or_else(|| std::env::var("DATABASE_URL").ok()).filter(|url| !url.is_empty())
+}
+
 /// Who answers reading commands.
 pub(crate) enum Readers {
     /// The living owner, or the rooms themselves.

@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// The data folder.
     #[arg(long, global = true, env = "REMORA_DIR", default_value = "./.remora", value_hint = ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
-    /// The durable store of an installation: postgres://…  [else: DATABASE_URL]
+    /// The durable store of an installation: postgres://user:password@host/database?schema=remora  [else: DATABASE_URL]
     #[arg(long, global = true, env = "REMORA_DURABLE", hide_env_values = true, value_name = "URL", help_heading = ROOMS)]
     pub(crate) durable: Option<String>,
     /// Its coordination store: redis://… or rediss://…  [else: REDIS_URL]
@@ -73,6 +73,9 @@ pub(crate) enum Verb {
     Queues(QueuesArgs),
     /// Show or change limits.
     Limits(LimitsArgs),
+    /// Bring the schema of a durable store in PostgreSQL up to date, look at it, or remove it.
+    #[cfg(feature = "fleet")]
+    Migrate(MigrateArgs),
     /// See jobs survive a killed worker, a frozen one, and the loss of coordination.
     Demo(DemoArgs),
     /// Measure what Remora itself costs, with jobs that do nothing.
@@ -199,6 +202,12 @@ pub(crate) struct WorkerArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
+    /// Worker processes to keep on this machine, too.
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub(crate) workers: u32,
+    /// Slots of each of them.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) slots: u32,
     /// How long a lease lives without renewal; what the installation has unless said.
     #[arg(long, value_parser = parse::duration)]
     pub(crate) lease: Option<Duration>,
@@ -302,6 +311,34 @@ pub(crate) enum LimitsAction {
         #[arg(long, value_parser = parse::positive_duration)]
         lease: Option<Duration>,
     },
+}
+
+#[cfg(feature = "fleet")]
+#[derive(Debug, Args)]
+pub(crate) struct MigrateArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<MigrateAction>,
+    /// The pool's name in a new schema.
+    #[arg(long, global = true, default_value = "default")]
+    pub(crate) pool: String,
+    /// Print the SQL that makes a new schema instead of running it.
+    #[arg(long)]
+    pub(crate) sql: bool,
+}
+
+#[cfg(feature = "fleet")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum MigrateAction {
+    /// Apply what is missing. Safe twice, and at once.
+    Up,
+    /// Remove the schema with everything in it.
+    Down {
+        /// That is meant.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Say how far the schema has come.
+    Status,
 }
 
 #[derive(Debug, Args)]

@@ -24,7 +24,7 @@ use printer::Printer;
 
 fn main() -> ExitCode {
     remora::init();
-    #[cfg(feature = "embedded")]
+    #[cfg(any(feature = "embedded", feature = "fleet"))]
     if std::env::args_os().nth(1).is_some_and(|word| word == server::WORKER_WORD) {
         return commands::worker::owned();
     }
@@ -69,11 +69,20 @@ pub(crate) fn start_logging(level: &str) {
 }
 
 fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
+    // These need no rooms, or not all of them.
+    match arguments.verb {
+        Verb::Attempt(attempt) => return commands::attempt::run(attempt, printer),
+        Verb::Audit(audit) => return commands::audit::run(&arguments.dir, audit, printer),
+        Verb::Completions(completions) => return commands::completions::run(&completions, printer),
+        #[cfg(feature = "fleet")]
+        Verb::Migrate(migrate) => {
+            let durable = access::durable_url(arguments.durable);
+            return commands::run_async(commands::migrate::run(durable, migrate, printer));
+        }
+        _ => {}
+    }
     let site = Site::new(&arguments)?;
     match arguments.verb {
-        Verb::Attempt(attempt) => commands::attempt::run(attempt, printer),
-        Verb::Audit(audit) => commands::audit::run(&site.dir, audit, printer),
-        Verb::Completions(completions) => commands::completions::run(&completions, printer),
         #[cfg(any(feature = "embedded", feature = "fleet"))]
         Verb::Worker(worker) => commands::worker::run(site, worker),
         #[cfg(feature = "fleet")]
@@ -81,7 +90,7 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
         #[cfg(feature = "embedded")]
         Verb::Dev(dev) => commands::dev::run(&site, dev, printer),
         #[cfg(feature = "embedded")]
-        Verb::Demo(demo) => commands::demo::run(demo, printer),
+        Verb::Demo(demo) => commands::demo::run(&site, demo, printer),
         #[cfg(feature = "embedded")]
         Verb::Bench(bench) => commands::bench::run(&bench, printer),
         verb => commands::run_async(async {

@@ -7,9 +7,15 @@
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod form;
 #[cfg(feature = "oracle")]
 pub mod oracle;
 pub mod port;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod section;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 

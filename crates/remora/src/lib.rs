@@ -42,6 +42,6 @@ pub use folder::DataFolder;
 pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};
 pub use recording::FileEvents;
-pub use rooms::{RoomUrls, RoomsError};
+pub use rooms::{ROOM_VARIABLES, RoomUrls, RoomsError};
 pub use worker::Rooms;
 pub use worker_process::{WARDEN_WORD, WorkerProcess, WorkerProcessError, init};

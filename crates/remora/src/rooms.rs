@@ -64,7 +64,26 @@ pub enum RoomsError {
     Target(#[from] target::OpenError),
 }
 
+/// The variables that name the rooms.
+pub const ROOM_VARIABLES: [&str; 3] = ["REMORA_DURABLE", "REMORA_COORDINATION", "REMORA_TARGET"];
+
 impl RoomUrls {
+    /// The variables that name these rooms to a process.
+    #[must_use]
+    pub fn variables(&self) -> [(&'static str, &str); 3] {
+        let [durable, coordination, target] = ROOM_VARIABLES;
+        [(durable, &self.durable), (coordination, &self.coordination), (target, &self.target)]
+    }
+
+    /// What the variables name.
+    ///
+    /// # Errors
+    /// When one of several is missing.
+    pub fn from_variables() -> Result<Option<Self>, RoomsError> {
+        let [durable, coordination, target] = ROOM_VARIABLES.map(|name| std::env::var(name).ok());
+        Self::of(durable, coordination, target)
+    }
+
     /// The three, where at least one is named.
     ///
     /// # Errors

@@ -37,6 +37,7 @@ impl Drop for Killed {
 
 async fn owner(folder: &DataFolder) -> Owner {
     let workers = SupervisorOptions {
+        rooms: None,
         program: PathBuf::from("/bin/false"),
         workers: 0,
         slots: 1,

@@ -18,4 +18,4 @@ pub use lock::{FolderLock, LockError};
 pub use offline::{OfflineError, OfflineWrite, read_only};
 pub use owner::{Owner, OwnerError, OwnerOptions};
 pub use replica::{Replica, ReplicaError, ReplicaOptions};
-pub use supervisor::{SupervisorOptions, WORKER_WORD};
+pub use supervisor::{ROOMS_WORD, SupervisorOptions, WORKER_WORD};

@@ -1,21 +1,22 @@
 //! The agents of an installation, in one of any number of processes.
 //!
 //! Promises: nothing is lost when it ends at any moment, and two do no harm to each other: agents are correct with any number
-//! of replicas. Holds no room and keeps no workers.
+//! of replicas. Keeps workers on its own machine where it is asked to. Holds no room.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{AgentRooms, CleanerOptions, Ground, run_all};
 use protocol::{EventSink, Fault, NoEvents};
-use remora::{FileEvents, RoomUrls, RoomsError};
+use remora::{DataFolder, FileEvents, RoomUrls, RoomsError};
 use runtime::Runtime;
 use thiserror::Error;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::owner::set_lease;
+use crate::supervisor::{Supervisor, SupervisorOptions};
 
 /// How to start one.
 #[derive(Debug, Clone)]
@@ -24,8 +25,12 @@ pub struct ReplicaOptions {
     pub rooms: RoomUrls,
     /// A new lease length; what the installation has when `None`.
     pub lease: Option<Duration>,
-    /// The folder to record events in; none are recorded when `None`.
-    pub events: Option<PathBuf>,
+    /// The folder that this machine's workers and events need.
+    pub folder: DataFolder,
+    /// Workers to keep here; their `rooms` are set to the above.
+    pub workers: SupervisorOptions,
+    /// Whether to record events to files.
+    pub events: bool,
 }
 
 /// Why it did not start.
@@ -37,15 +42,22 @@ pub enum ReplicaError {
     /// The durable store.
     #[error(transparent)]
     Store(#[from] Fault),
-    /// The events' folder.
-    #[error("cannot record events")]
-    Events(#[from] io::Error),
+    /// The system refused something.
+    #[error("cannot {doing}")]
+    System {
+        /// What.
+        doing: &'static str,
+        /// Why.
+        source: io::Error,
+    },
 }
 
 /// Agents at work.
 pub struct Replica {
     shutdown: watch::Sender<bool>,
     events: Option<Arc<FileEvents>>,
+    supervisor: Arc<Supervisor>,
+    supervising: JoinHandle<()>,
 }
 
 impl Replica {
@@ -56,19 +68,34 @@ impl Replica {
     pub async fn start(options: ReplicaOptions) -> Result<Self, ReplicaError> {
         let runtime = Runtime::system();
         let name = format!("server-{}", runtime.new_actor_id());
-        let events = options.events.map(|folder| FileEvents::start(&folder, &name)).transpose()?;
+        let system = |doing| move |source| ReplicaError::System { doing, source };
+        let events = options.events.then(|| FileEvents::start(&options.folder.events(), &name));
+        let events = events.transpose().map_err(system("record events"))?;
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
         let rooms = options.rooms.open(&sink).await?;
         set_lease(rooms.durable.as_ref(), options.lease).await?;
+        let workers = SupervisorOptions { rooms: Some(options.rooms), ..options.workers };
+        let supervisor = Supervisor::new(workers, options.folder.root().to_owned())
+            .map_err(system("become the subreaper of the workers"))?;
         let rooms =
             AgentRooms { durable: rooms.durable, coordination: rooms.coordination, target: rooms.target };
         let shutdown = watch::channel(false).0;
         run_all(&Ground::new(rooms, runtime), CleanerOptions::default(), &shutdown.subscribe());
-        Ok(Self { shutdown, events })
+        let supervising = tokio::spawn(Arc::clone(&supervisor).run());
+        Ok(Self { shutdown, events, supervisor, supervising })
     }
 
-    /// Stops the agents between two passes, as far as they are.
+    /// A handle that kills the workers kept here at once, for the impatient.
+    pub fn kill_handle(&self) -> impl Fn() + Send + Sync + 'static {
+        let supervisor = Arc::clone(&self.supervisor);
+        move || supervisor.kill()
+    }
+
+    /// Drains the workers kept here, then stops the agents between two passes.
     pub async fn shutdown(self) {
+        self.supervisor.drain();
+        // A supervisor that panicked has nothing left to drain.
+        let _ = self.supervising.await;
         self.shutdown.send_replace(true);
         self.shutdown.closed().await;
         if let Some(events) = &self.events {

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use remora::{ROOM_VARIABLES, RoomUrls};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
@@ -19,6 +20,9 @@ use crate::control::WorkerProcessInfo;
 
 /// The word that makes the `remora` binary a worker of its parent.
 pub const WORKER_WORD: &str = "__remora-worker";
+
+/// The word that tells such a worker to take its rooms from the environment, where no other user sees passwords.
+pub const ROOMS_WORD: &str = "--rooms";
 
 const DEATHS: usize = 5;
 const DEATHS_IN: Duration = Duration::from_secs(60);
@@ -35,6 +39,9 @@ pub struct SupervisorOptions {
     pub slots: u32,
     /// Further words for each.
     pub words: Vec<OsString>,
+    /// The rooms to work on, which each finds in its environment and is told of by [`ROOMS_WORD`]; those of the folder's
+    /// owner when `None`.
+    pub rooms: Option<RoomUrls>,
     /// How long a drain may take before the rest is killed.
     pub drain_limit: Duration,
 }
@@ -148,6 +155,12 @@ impl Supervisor {
             .args(&self.options.words)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
+        for name in ROOM_VARIABLES {
+            command.env_remove(name);
+        }
+        if let Some(rooms) = &self.options.rooms {
+            command.arg(ROOMS_WORD).envs(rooms.variables());
+        }
         let (mut child, pid) = match self.brood.start(&mut command).await {
             Ok(started) => started,
             Err(error) => {

@@ -8,11 +8,13 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "only tests use it; a sentence says what is missing")]
 
 mod folder;
+pub mod postgres;
 mod process;
 pub mod redis;
 #[cfg(feature = "s3")]
 pub mod s3;
 
 pub use folder::Folder;
+pub use postgres::Postgres;
 pub use process::{Server, free_port};
 pub use redis::Redis;

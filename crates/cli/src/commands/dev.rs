@@ -34,6 +34,7 @@ pub(crate) fn supervisor(workers: u32, slots: u32) -> Result<SupervisorOptions, 
         workers,
         slots,
         words: Vec::new(),
+        rooms: None,
         drain_limit: DRAIN_LIMIT,
     })
 }

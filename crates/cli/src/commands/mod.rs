@@ -17,6 +17,8 @@ pub(crate) mod follow;
 pub(crate) mod limits;
 pub(crate) mod list;
 pub(crate) mod logs;
+#[cfg(feature = "fleet")]
+pub(crate) mod migrate;
 #[cfg(feature = "embedded")]
 pub(crate) mod place;
 pub(crate) mod queues;

@@ -5,8 +5,8 @@ use protocol::{Guard, JobId};
 use remora::ClientError;
 use serde_json::json;
 
-use crate::access::Site;
 use super::change::{Change, each};
+use crate::access::Site;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 

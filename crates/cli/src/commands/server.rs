@@ -1,12 +1,18 @@
 //! `remora server`: keeps the rooms of an installation in order.
 
-use server::{Replica, ReplicaOptions};
+use std::time::Duration;
+
+use remora::DataFolder;
+use server::{Replica, ReplicaOptions, SupervisorOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Site, absolute};
 use crate::args::ServerArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
+
+/// Notice, SIGTERM and SIGKILL of a drain take 35 s; the rest is for sealing what was done.
+const DRAIN_LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8, Failure> {
     let dir = absolute(&site.dir)?;
@@ -19,12 +25,18 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         let shown = format!("{rooms:?}");
-        let events = (!args.no_events).then(|| remora::DataFolder::new(&dir).events());
-        let replica = Replica::start(ReplicaOptions { rooms, lease: args.lease, events }).await?;
+        let replica = Replica::start(ReplicaOptions {
+            rooms,
+            lease: args.lease,
+            folder: DataFolder::new(dir),
+            workers: supervisor(args)?,
+            events: !args.no_events,
+        })
+        .await?;
         printer.remark(&format!("remora {} keeps {shown}", env!("CARGO_PKG_VERSION")));
         printer
             .remark("start workers anywhere with the same three: remora worker --slots 4   (Ctrl-C stops)");
-        until_told().await?;
+        until_told(&replica).await?;
         replica.shutdown().await;
         printer.remark("stopped; other servers go on, and workers keep what they run");
         Ok(code::OK)
@@ -33,12 +45,29 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
     result
 }
 
-async fn until_told() -> Result<(), Failure> {
+/// The words that every worker kept here is started with.
+fn supervisor(args: &ServerArgs) -> Result<SupervisorOptions, Failure> {
+    let words = if args.no_events { vec!["--no-events".into()] } else { Vec::new() };
+    let (workers, slots) = (args.workers, args.slots);
+    let program = std::env::current_exe()?;
+    Ok(SupervisorOptions { program, workers, slots, words, rooms: None, drain_limit: DRAIN_LIMIT })
+}
+
+/// Waits for SIGINT or SIGTERM; a second one kills the workers kept here.
+async fn until_told(replica: &Replica) -> Result<(), Failure> {
     let mut term = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::select! {
         _ = term.recv() => {}
         _ = interrupt.recv() => {}
     }
+    let kill = replica.kill_handle();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        kill();
+    });
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use remora::{WorkerProcess, WorkerProcessError};
+use remora::{RoomUrls, WorkerProcess, WorkerProcessError};
 
 use super::builtin;
 use crate::access::{Site, absolute};
@@ -18,6 +18,9 @@ struct OwnedArgs {
     /// What to say of what happens inside.
     #[arg(long, default_value = "warn")]
     log: String,
+    /// Take the rooms from the environment.
+    #[arg(long)]
+    rooms: bool,
     #[command(flatten)]
     worker: WorkerArgs,
 }
@@ -27,7 +30,17 @@ pub(crate) fn owned() -> ExitCode {
     let words = std::env::args_os().enumerate().filter(|(index, _)| *index != 1).map(|(_, word)| word);
     let args = OwnedArgs::parse_from(words);
     crate::start_logging(&args.log);
-    match process(args.dir, args.worker).owned().run() {
+    let mut process = process(args.dir, args.worker).owned();
+    if args.rooms {
+        match RoomUrls::from_variables() {
+            Ok(rooms) => process = rooms.into_iter().fold(process, WorkerProcess::on),
+            Err(error) => {
+                tracing::error!("{error}");
+                return ExitCode::from(code::USAGE);
+            }
+        }
+    }
+    match process.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(WorkerProcessError::OwnerGone) => ExitCode::from(code::FAILED),
         Err(error) => {

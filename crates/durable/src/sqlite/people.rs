@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use protocol::{AttemptId, Fault, Incarnation, JobId, JobSpec, Phase, Priority, Token};
 use rusqlite::{Row, named_params};
 
-use super::reads::limit_column;
 use super::section::sql;
 use super::transaction::Transaction;
 use super::trouble::Trouble;
 use super::{SqliteReads, SqliteRoom, column};
+use crate::form::limit_column;
 use crate::{
     AttemptView, JobFilter, JobPage, JobSummary, JobView, Listing, PhaseCount, PublishedResult, ResultRecord,
 };

@@ -8,6 +8,7 @@ use super::section::sql;
 use super::transaction::{Params, Transaction, mark};
 use super::trouble::Trouble;
 use super::{SqliteReads, SqliteRoom, actions, column};
+use crate::form::{self, limit_column};
 use crate::{
     AttemptOf, AuthorityRead, Checkpoint, DispatchRead, Dispatchable, Document, DurableReads, NextDue,
     PhaseRead, PoolRow, RunningAttempt, ScheduleRetry, SweepStage,
@@ -88,18 +89,9 @@ fn keep(transaction: &Transaction<'_>, job: JobId) -> Result<Vec<Document>, Trou
     })?;
     let mut kept = Vec::new();
     for (manifest, document) in found {
-        match document {
-            Some(Document::Inline(bytes)) if !manifest || bytes.is_empty() => {}
-            Some(document) if !kept.contains(&document) => kept.push(document),
-            _ => {}
-        }
+        form::keep(&mut kept, manifest, document);
     }
     Ok(kept)
-}
-
-/// A limit as SQLite takes it.
-pub(super) fn limit_column(limit: usize) -> i64 {
-    i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 #[async_trait]

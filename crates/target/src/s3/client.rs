@@ -12,8 +12,8 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt;
 use http::{HeaderMap, Method};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsAuthorizer, AwsCredentialProvider};
-use object_store::client::{HttpClient, HttpConnector, HttpRequest, HttpRequestBody};
-use object_store::{Certificate, ClientOptions};
+use object_store::client::{HttpClient, HttpConnector, HttpRequest, HttpRequestBody, HttpResponse};
+use object_store::{Certificate, ClientOptions, RetryConfig};
 use thiserror::Error;
 
 use super::keys::escape;
@@ -24,10 +24,16 @@ use crate::port::TargetFault;
 
 /// More than any answer here needs: a range of an object, a page of a listing.
 const REPLY_BYTES: usize = 16 << 20;
-/// What is granted a request for its bytes, beside `answer_for`.
-const BYTES_A_SECOND: u64 = 256 << 10;
+/// What is granted a request for the bytes that it sends, or has the store copy, beside `answer_for`.
+const BYTES_A_SECOND: u64 = 512 << 10;
+/// What is granted an answer from its first byte to its last.
+const BODY: Duration = Duration::from_secs(300);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+/// Where there are no credentials a little while brings none; an instance's role may be a moment late.
+const SIGNING_TRIES: u32 = 2;
+/// How long each source of credentials is asked.
+const CREDENTIALS: Duration = Duration::from_secs(5);
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// What is asked.
@@ -103,6 +109,8 @@ pub(super) enum Refusal {
     Answer { status: u16, code: String, message: String, tries: u32 },
     #[error("the store gave no answer{after}", after = after(*tries))]
     Silence { tries: u32, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("no credentials were found to sign with{after}", after = after(*tries))]
+    Unsigned { tries: u32, source: Box<dyn std::error::Error + Send + Sync> },
 }
 
 fn after(tries: u32) -> String {
@@ -146,7 +154,9 @@ impl Refusal {
 
     fn tried(mut self, count: u32) -> Self {
         match &mut self {
-            Self::Answer { tries, .. } | Self::Silence { tries, .. } => *tries = count,
+            Self::Answer { tries, .. } | Self::Silence { tries, .. } | Self::Unsigned { tries, .. } => {
+                *tries = count
+            }
         }
         self
     }
@@ -155,6 +165,7 @@ impl Refusal {
         const FULL: [&str; 3] = ["XMinioStorageFull", "InsufficientStorage", "EntityTooLargeForQuota"];
         match self {
             Self::Silence { .. } => io::ErrorKind::TimedOut,
+            Self::Unsigned { .. } => io::ErrorKind::PermissionDenied,
             Self::Answer { code, .. } if FULL.contains(&code.as_str()) => io::ErrorKind::StorageFull,
             Self::Answer { code, .. } if code.contains("Quota") => io::ErrorKind::QuotaExceeded,
             Self::Answer { status: 507, .. } => io::ErrorKind::StorageFull,
@@ -197,8 +208,9 @@ impl Client {
         let base = base(&options, endpoint.as_deref(), &region);
         let connection = connection(&options)?;
         let http = connector.connect(&connection).map_err(|error| refused(&error))?;
-        let store =
-            builder.with_region(&region).with_client_options(connection.with_allow_http(true)).build();
+        let retry = RetryConfig { max_retries: 2, retry_timeout: CREDENTIALS, ..RetryConfig::default() };
+        let builder = builder.with_region(&region).with_client_options(connection).with_retry(retry);
+        let store = builder.build();
         let credentials = store.map_err(|error| refused(&error))?.credentials().clone();
         let credentials = (!options.anonymous).then_some(credentials);
         Ok(Self { options, http, credentials, region, base })
@@ -218,7 +230,11 @@ impl Client {
                 Ok(reply) => return Ok(reply),
                 Err(refusal) => refusal,
             };
-            if !refusal.is_passing() || begun.elapsed() + pause >= self.options.retry_for {
+            // One request may take longer than that alone; a connection that died is no reason to give up.
+            let over = tries > 1 || self.options.retry_for.is_zero();
+            let unsigned = matches!(refusal, Refusal::Unsigned { .. }) && tries >= SIGNING_TRIES;
+            if unsigned || !refusal.is_passing() || over && begun.elapsed() + pause >= self.options.retry_for
+            {
                 return Err(refusal.tried(tries));
             }
             tokio::time::sleep(jittered(pause)).await;
@@ -228,22 +244,28 @@ impl Client {
     }
 
     pub(super) async fn ask_once(&self, request: &Request) -> Result<Reply, Refusal> {
-        let body = u64::try_from(request.body.len()).unwrap_or(u64::MAX);
-        let seconds = body.saturating_add(request.bytes) / BYTES_A_SECOND;
+        let sent = u64::try_from(request.body.len()).unwrap_or(u64::MAX);
+        let seconds = sent.saturating_add(request.bytes) / BYTES_A_SECOND;
         let limit = self.options.answer_for.saturating_add(Duration::from_secs(seconds));
-        match tokio::time::timeout(limit, self.exchange(request)).await {
-            Ok(answer) => answer,
-            Err(late) => Err(Refusal::silence(late)),
-        }
+        let signed = self.signed(request);
+        let answer = async { self.http.execute(signed.await?).await.map_err(Refusal::silence) };
+        let answer = tokio::time::timeout(limit, answer).await.map_err(Refusal::silence)??;
+        tokio::time::timeout(BODY, self.taken(request, answer)).await.map_err(Refusal::silence)?
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Reply, Refusal> {
-        let signed = self.signed(request).await?;
-        let answer = self.http.execute(signed).await.map_err(Refusal::silence)?;
+    async fn taken(&self, request: &Request, answer: HttpResponse) -> Result<Reply, Refusal> {
         let (parts, body) = answer.into_parts();
-        let mut taken = BytesMut::new();
+        // At once in full: growing it would take twice the memory, and a copy.
+        let sends = request.method != Method::HEAD;
+        let length = parts
+            .headers
+            .get("content-length")
+            .filter(|_| sends)
+            .and_then(|length| length.to_str().ok()?.parse().ok());
+        let mut taken = BytesMut::with_capacity(length.unwrap_or(0).min(REPLY_BYTES));
         let mut pieces = body.bytes_stream();
-        while let Some(piece) = pieces.next().await {
+        let idle = self.options.answer_for;
+        while let Some(piece) = tokio::time::timeout(idle, pieces.next()).await.map_err(Refusal::silence)? {
             let piece = piece.map_err(Refusal::silence)?;
             if taken.len() + piece.len() > REPLY_BYTES {
                 return Err(Refusal::silence("the answer is larger than what was asked for"));
@@ -282,7 +304,9 @@ impl Client {
         let body = HttpRequestBody::from(request.body.clone());
         let mut built = built.body(body).map_err(Refusal::silence)?;
         if let Some(credentials) = &self.credentials {
-            let credential = credentials.get_credential().await.map_err(Refusal::silence)?;
+            let credential = credentials.get_credential().await;
+            let credential =
+                credential.map_err(|source| Refusal::Unsigned { tries: 1, source: source.into() })?;
             let authorizer = AwsAuthorizer::new(&credential, "s3", &self.region);
             authorizer.try_authorize(&mut built, None).map_err(Refusal::silence)?;
         }

@@ -14,7 +14,7 @@ use http::Method;
 use super::S3Target;
 use super::client::Request;
 use super::keys;
-use super::read::Sink;
+use super::read::{LIGHT, Sink};
 use super::seal::count;
 use super::upload::{Copied, LEAST_PIECE, Upload, piece_size};
 use crate::manifest::{Digest, Entry, Manifest, Node, Part};
@@ -36,9 +36,17 @@ impl S3Target {
         let out = format!("{}/", keys::out(stage));
         // A repeated call begins again: nothing refers to a half-laid result.
         self.delete_below(&out).await?;
-        let laying = stream::iter(0..manifest.entries.len());
-        let laying = laying.map(|place| self.lay_entry(stage, &manifest.entries[place]));
-        let entries: Vec<Entry> = laying.buffered(self.client.options.requests).try_collect().await?;
+        let (heavy, light): (Vec<_>, Vec<_>) =
+            (0..manifest.entries.len()).partition(|place| is_heavy(&manifest.entries[*place].node));
+        let mut laid = BTreeMap::new();
+        for (places, at_once) in [(light, self.client.options.requests), (heavy, 1)] {
+            let laying = stream::iter(places).map(|place| async move {
+                Ok::<_, TargetFault>((place, self.lay_entry(stage, &manifest.entries[place]).await?))
+            });
+            let some: Vec<_> = laying.buffer_unordered(at_once).try_collect().await?;
+            laid.extend(some);
+        }
+        let entries: Vec<Entry> = laid.into_values().collect();
         let laid = Manifest { entries };
         self.check_laid(&out, manifest, &laid).await?;
         Ok(laid)
@@ -180,6 +188,12 @@ impl S3Target {
         }
         Ok(())
     }
+}
+
+/// Whether laying it out takes memory, so that several at once would take too much.
+fn is_heavy(node: &Node) -> bool {
+    let Node::File { parts, .. } = node else { return false };
+    parts.len() > 1 && parts.iter().map(|part| part.length).sum::<u64>() > LIGHT
 }
 
 async fn finish(mut upload: Upload, done: Result<(), TargetFault>) -> Result<(), TargetFault> {

@@ -90,8 +90,13 @@ impl Target for S3Target {
 
     async fn verify(&self, parts: &[Part], depth: Depth) -> Result<(), TargetFault> {
         keys::all_checked(parts)?;
-        let verifying = stream::iter(0..parts.len()).map(|place| self.verify_part(&parts[place], depth));
-        verifying.buffer_unordered(self.client.options.requests).try_collect().await
+        let (heavy, light): (Vec<_>, Vec<_>) =
+            (0..parts.len()).partition(|place| read::is_heavy(&parts[*place], depth));
+        for (places, at_once) in [(light, self.client.options.requests), (heavy, read::HEAVY_AT_ONCE)] {
+            let verifying = stream::iter(places).map(|place| self.verify_part(&parts[place], depth));
+            verifying.buffer_unordered(at_once).try_collect::<()>().await?;
+        }
+        Ok(())
     }
 
     async fn fetch(&self, parts: &[Part], to: &Path, executable: bool) -> Result<(), TargetFault> {

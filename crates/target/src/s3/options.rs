@@ -54,10 +54,11 @@ pub struct S3Options {
     /// `requests`: how many at once one call may make. Default 16. Fewer: results of many files are laid out more
     /// slowly. More: the store answers `SlowDown`, and each connection costs memory.
     pub requests: usize,
-    /// `retry_ms`: how long a request is repeated. Default 60,000. Shorter: a hiccup of the store costs an attempt.
+    /// `retry_ms`: how long a request is repeated, once at least. Default 60,000; 0: never. Shorter: a hiccup of the store costs an attempt.
     /// Longer: a store that is down is found out late.
     pub retry_for: Duration,
-    /// `answer_ms`: how long one request may take, beside the time for its bytes (256 KiB/s). Default 30,000. Shorter:
+    /// `answer_ms`: how long one answer may be waited for, beside the time for the bytes sent (512 KiB/s), and how long
+    /// it may pause in the middle. Default 30,000. Shorter:
     /// slow answers are asked for again. Longer: a dead connection is noticed late.
     pub answer_for: Duration,
     /// Keys to use rather than to look for. Never part of a URL, which is shown and logged.

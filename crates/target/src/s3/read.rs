@@ -1,7 +1,7 @@
 //! Reading parts: in ranges, several at once, in order, every digest checked.
 //!
 //! Promises that all ranges are of the object that the first was of (`If-Match`), and bounded memory: four ranges of
-//! 8 MiB a call.
+//! 8 MiB for a part, and of parts that are read at the same time 64 MiB.
 
 use std::io;
 use std::path::Path;
@@ -22,6 +22,17 @@ use crate::port::{Depth, TargetFault};
 
 pub(super) const RANGE_BYTES: u64 = 8 << 20;
 const RANGES: usize = 4;
+/// Up to this, many are read at once.
+pub(super) const LIGHT: u64 = 1 << 20;
+pub(super) const HEAVY_AT_ONCE: usize = 2;
+
+/// Whether verifying it takes memory.
+pub(super) fn is_heavy(part: &Part, depth: Depth) -> bool {
+    match depth {
+        Depth::UpTo(bytes) => part.length > LIGHT && part.length <= bytes,
+        Depth::All => part.length > LIGHT,
+    }
+}
 
 /// A part that was looked at: it is there and has its length.
 pub(super) struct Opened {
@@ -49,7 +60,7 @@ impl Client {
         (begin, length): (u64, u64),
         etag: Option<&str>,
     ) -> Result<Reply, Refusal> {
-        let mut request = Request::new(Method::GET, key).handling(length);
+        let mut request = Request::new(Method::GET, key);
         request = request.header("range", format!("bytes={begin}-{}", begin + length - 1));
         if let Some(etag) = etag {
             request = request.header("if-match", etag);

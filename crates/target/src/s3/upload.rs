@@ -205,7 +205,7 @@ mod tests {
     fn ten_thousand_pieces_reach_five_tebibytes_and_are_no_smaller_than_s3_takes() {
         for length in [0, 1, PIECE, 80 << 30, (80 << 30) + 1, 1 << 40, 5 << 40] {
             let piece = piece_size(length);
-            assert!(piece >= LEAST_PIECE && piece <= 5 << 30, "{length}");
+            assert!((LEAST_PIECE..=5 << 30).contains(&piece), "{length}");
             assert!(length.div_ceil(piece) <= MOST_PIECES, "{length}");
         }
         assert_eq!((piece_size(1), piece_size(5 << 40)), (8 << 20, 525 << 20));

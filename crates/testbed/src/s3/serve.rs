@@ -46,9 +46,11 @@ impl InProcess {
         let store = Store::open(folder.path(), [BUCKET.to_owned()]).unwrap();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0))).unwrap();
+        // Not asked of the runtime: it may be started inside of another, where waiting is forbidden.
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
-        runtime.spawn(serve(store, listener));
+        runtime.spawn(async move { serve(store, TcpListener::from_std(listener).unwrap()).await });
         Self { runtime: Some(runtime), port, folder }
     }
 

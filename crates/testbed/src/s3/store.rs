@@ -153,6 +153,11 @@ impl Store {
             .collect()
     }
 
+    /// s3s-fs takes an object of no bucket for one that is missing.
+    fn has(&self, bucket: &str) -> S3Result<()> {
+        if self.folder.join("objects").join(bucket).is_dir() { Ok(()) } else { Err(s3_error!(NoSuchBucket)) }
+    }
+
     fn path(&self, bucket: &str, key: &str) -> PathBuf {
         self.folder.join("objects").join(bucket).join(stored(key))
     }

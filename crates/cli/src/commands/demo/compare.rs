@@ -6,30 +6,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use durable::JobView;
-use remora::DataFolder;
 use target::Digest;
 
 use super::files::Parts;
 use super::job::one_file;
-use crate::commands::follow::result_folder;
 
 /// One line for every job whose published result is not what a plain run gives.
 pub(super) fn compare(
     folder: &Path,
     parts: &Parts,
     views: &[JobView],
-    data: &DataFolder,
+    published: &[Option<PathBuf>],
     serial: &Path,
 ) -> Vec<String> {
     let mut differences = Vec::new();
-    for (number, (part, view)) in parts.jobs.iter().zip(views).enumerate() {
+    for (number, ((part, view), published)) in parts.jobs.iter().zip(views).zip(published).enumerate() {
         let job = view.summary.job;
-        let Some(published) = result_folder(data, view) else {
+        let Some(published) = published else {
             differences.push(format!("{job} has no result: it is {}", view.summary.phase));
             continue;
         };
         let plain = serial.join(number.to_string());
-        match digests_of_plain_run(folder, part, &plain).and_then(|plain| Ok((plain, digests(&published)?))) {
+        match digests_of_plain_run(folder, part, &plain).and_then(|plain| Ok((plain, digests(published)?))) {
             Ok((plain, published)) if plain == published => {}
             Ok((plain, published)) => {
                 differences.push(format!("{job} differs: {}", first_difference(&plain, &published)))

@@ -5,29 +5,32 @@
 //! step that was recorded is one of the spec's.
 //! Bounds its input and says so; paces its files so that there is something to see.
 
+mod base;
 mod compare;
 mod files;
 mod job;
+#[cfg(feature = "fleet")]
+mod rooms;
 mod script;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use agents::CleanerOptions;
 use durable::JobView;
 use model::audit::Report;
 use protocol::{JobId, JobSpec};
 use remora::{Client, DataFolder};
 use serde::Serialize;
-use server::{Owner, OwnerOptions};
 
 pub(crate) use job::DemoJob;
 
-use super::dev::{explain, supervisor};
+use super::dev::supervisor;
 use super::place::Place;
+use crate::access::Site;
 use crate::args::DemoArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
+use base::Base;
 use files::Parts;
 use script::Stage;
 
@@ -58,11 +61,11 @@ struct Verdict {
     seconds: u64,
 }
 
-pub(crate) fn run(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
+pub(crate) fn run(site: &Site, args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         tokio::select! {
-            result = play(args, printer) => result,
+            result = play(site, args, printer) => result,
             _ = tokio::signal::ctrl_c() => Err(Failure::new(code::LEFT, "left before the end")),
         }
     });
@@ -70,7 +73,7 @@ pub(crate) fn run(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     result
 }
 
-async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
+async fn play(site: &Site, args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     let folder = std::path::absolute(args.folder.as_deref().unwrap_or(Path::new(".")))?;
     let place = Place::make("demo", None)?;
     let input = place.path.join("input");
@@ -80,35 +83,28 @@ async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     let data = DataFolder::new(place.path.join("data"));
     let mut workers = supervisor(WORKERS, SLOTS)?;
     workers.words.extend(["--log".into(), "error".into()]);
-    let owner = Owner::start(OwnerOptions {
-        folder: data.clone(),
-        lease: Some(LEASE),
-        workers,
-        events: true,
-        cleaner: CleanerOptions::default(),
-    })
-    .await
-    .map_err(explain)?;
-    let client = Client::connect(data.root(), "demo").await?;
-    let jobs = submit(&client, &input, &parts).await?;
-    let stage = Stage::new(&owner, &client, &jobs, printer, parts.steps());
+    let base = Base::start(site, &data, workers).await?;
+    let jobs = submit(&base.client, &input, &parts).await?;
+    let stage = Stage::new(&base, &jobs, printer, parts.steps());
     let ended = tokio::time::timeout(LONGEST, stage.play()).await;
     let views = match ended {
         Ok(views) => views?,
         Err(_) => {
             place.keep();
+            let stopped = base.shutdown().await;
             return Err(Failure::new(
                 code::FAILED,
                 format!("the jobs did not end within {} s", LONGEST.as_secs()),
             )
-            .hint(format!("what was done lies in {}", data.root().display())));
+            .hint(format!("what was done lies in {}", stopped.place(&data))));
         }
     };
     printer.remark("");
     printer.remark("comparing every published result with a plain serial run …");
-    let differences = compare::compare(&input, &parts, &views, &data, &place.path.join("serial"));
+    let published = base::published(base.target.as_ref(), &views, &place.path.join("published")).await?;
+    let differences = compare::compare(&input, &parts, &views, &published, &place.path.join("serial"));
     let took = began.elapsed();
-    owner.shutdown().await;
+    let stopped = base.shutdown().await;
     printer.remark("replaying every recorded step on the spec …");
     let (report, _) = super::audit::audit(&[data.root().to_owned()], None).map_err(|error| Failure {
         error,
@@ -119,11 +115,12 @@ async fn play(args: DemoArgs, printer: &Printer) -> Result<u8, Failure> {
     let wrong = differences.into_iter().chain(report.failures.iter().map(ToString::to_string));
     conclude(printer, &verdict, &wrong.collect::<Vec<_>>())?;
     if verdict.ok {
+        stopped.remove(&views).await?;
         Ok(code::OK)
     } else {
         place.keep();
         Err(Failure::new(code::FAILED, "not everything matched")
-            .hint(format!("what was done lies in {}", data.root().display())))
+            .hint(format!("what was done lies in {}", stopped.place(&data))))
     }
 }
 

@@ -8,9 +8,9 @@ use durable::JobView;
 use indicatif::{ProgressBar, ProgressStyle};
 use protocol::{AttemptId, FailureCause, JobId, Phase, Verdict};
 use remora::Client;
-use server::Owner;
 
 use super::LEASE;
+use super::base::Base;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use rustix_signal::{Sent, send};
@@ -60,7 +60,7 @@ impl Drop for Frozen {
 }
 
 pub(super) struct Stage<'demo> {
-    owner: &'demo Owner,
+    base: &'demo Base,
     client: &'demo Client,
     jobs: &'demo [JobId],
     printer: &'demo Printer,
@@ -74,13 +74,7 @@ pub(super) struct Stage<'demo> {
 }
 
 impl<'demo> Stage<'demo> {
-    pub(super) fn new(
-        owner: &'demo Owner,
-        client: &'demo Client,
-        jobs: &'demo [JobId],
-        printer: &'demo Printer,
-        steps: u64,
-    ) -> Self {
+    pub(super) fn new(base: &'demo Base, jobs: &'demo [JobId], printer: &'demo Printer, steps: u64) -> Self {
         let bar = printer.bar();
         bar.set_length(steps);
         if let Ok(style) =
@@ -90,8 +84,8 @@ impl<'demo> Stage<'demo> {
         }
         bar.enable_steady_tick(Duration::from_millis(120));
         Self {
-            owner,
-            client,
+            base,
+            client: &base.client,
             jobs,
             printer,
             bar,
@@ -126,7 +120,7 @@ impl<'demo> Stage<'demo> {
                 frozen = self.freeze().await?;
                 done.1 = frozen.is_some();
             } else if !done.2 && now >= LOSE_AT {
-                self.lose(&views);
+                self.lose(&views).await?;
                 self.lost_at = Some((Instant::now(), attempts(&views)));
                 done.2 = true;
             }
@@ -255,11 +249,12 @@ impl<'demo> Stage<'demo> {
         }
     }
 
-    fn lose(&self, views: &[JobView]) {
+    async fn lose(&self, views: &[JobView]) -> Result<(), Failure> {
         let running = views.iter().filter(|view| view.summary.phase == Phase::Running).count();
         self.say("35;1", &format!("∅ the whole coordination store is lost: queue, permits and leases, with {running} jobs running"));
-        self.owner.lose_coordination();
+        self.base.lose_coordination().await?;
         self.say("2", "it is rebuilt from the durable store; workers put their leases back and go on");
+        Ok(())
     }
 }
 

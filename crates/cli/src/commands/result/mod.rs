@@ -39,7 +39,7 @@ pub(crate) async fn run(site: &Site, args: ResultArgs, printer: &Printer) -> Res
         return print_file(target.as_ref(), result, &manifest, name, printer).await;
     }
     if let Some(to) = &args.to {
-        fetch::whole(target.as_ref(), &manifest, to).await?;
+        copy(target.as_ref(), result, to).await?;
         return print_path(&std::path::absolute(to)?, result, printer);
     }
     list(&manifest, result, printer)?;
@@ -55,6 +55,11 @@ fn print_path(path: &Path, result: &PublishedResult, printer: &Printer) -> Resul
         printer.line(&path.display().to_string());
     }
     Ok(code::OK)
+}
+
+/// Copies the whole result into a folder.
+pub(crate) async fn copy(target: &dyn Target, result: &PublishedResult, to: &Path) -> Result<(), Failure> {
+    fetch::whole(target, &manifest(target, result).await?, to).await
 }
 
 async fn manifest(target: &dyn Target, result: &PublishedResult) -> Result<Manifest, Failure> {

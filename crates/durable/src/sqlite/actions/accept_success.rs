@@ -1,6 +1,6 @@
 //! `AcceptSuccess`: the one compare-and-swap that publishes.
 
-use protocol::{Action, Detail, Guard, Mark, Origin, Phase, Stamped, Verdict, job, limit};
+use protocol::{Action, Detail, Guard, Mark, Origin, Phase, Stamped, Verdict};
 use rusqlite::{Row, named_params};
 
 use super::end::{End, Ledger, end_attempt, ledger};
@@ -9,7 +9,7 @@ use crate::sqlite::column;
 use crate::sqlite::section::sql;
 use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false};
 use crate::sqlite::trouble::Trouble;
-use crate::{AcceptSuccess, Document, Ended};
+use crate::{AcceptSuccess, Ended, form};
 
 const GUARDS: &[Guard] = &[Guard::Authority, Guard::PhaseRunning, Guard::NotCancelRequested];
 
@@ -26,7 +26,7 @@ pub(in crate::sqlite) fn accept_success(
     origin: &Origin,
     request: &AcceptSuccess,
 ) -> Decision<Ended> {
-    if let Some(reason) = refusal(request) {
+    if let Some(reason) = form::refuse_result(request) {
         return Decided::silent(Stamped::set_aside(Mark::default(), reason));
     }
     let params = named_params! {
@@ -51,12 +51,6 @@ pub(in crate::sqlite) fn accept_success(
     let ended = Ended { phase: Phase::Succeeded, due: None };
     take(transaction, request, revision, ended)?;
     entry.taken(transaction, revision, ended)
-}
-
-/// Why the result cannot be kept in a row at all.
-fn refusal(request: &AcceptSuccess) -> Option<String> {
-    let Document::Inline(bytes) = &request.result.manifest else { return None };
-    job::check_size("manifest", bytes.len(), limit::INLINE_BYTES).err().map(|violation| violation.to_string())
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {

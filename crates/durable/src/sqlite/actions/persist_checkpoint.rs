@@ -1,13 +1,13 @@
 //! `PersistCheckpoint`: progress, state and the output so far become what the next attempt starts from.
 
-use protocol::{Action, Detail, Guard, Incarnation, Mark, Origin, Stamped, UserProgress, job, limit};
+use protocol::{Action, Detail, Guard, Incarnation, Mark, Origin, Stamped};
 use rusqlite::{Row, named_params};
 
 use crate::sqlite::column;
 use crate::sqlite::section::sql;
 use crate::sqlite::transaction::{Decided, Decision, Entry, Seen, Transaction, first_false, mark};
 use crate::sqlite::trouble::Trouble;
-use crate::{Document, PersistCheckpoint, Persisted};
+use crate::{PersistCheckpoint, Persisted, form};
 
 const GUARDS: &[Guard] =
     &[Guard::Authority, Guard::PhaseRunning, Guard::ProgressPositive, Guard::CheckpointAdvances];
@@ -26,7 +26,7 @@ pub(in crate::sqlite) fn persist_checkpoint(
     origin: &Origin,
     request: &PersistCheckpoint,
 ) -> Decision<Persisted> {
-    if let Some(reason) = refusal(request) {
+    if let Some(reason) = form::refuse_checkpoint(request) {
         return Decided::silent(Stamped::set_aside(Mark::default(), reason));
     }
     let params = named_params! {
@@ -49,25 +49,6 @@ pub(in crate::sqlite) fn persist_checkpoint(
     take(transaction, request, checkpoint_revision)?;
     entry.detail.checkpoint_revision = Some(checkpoint_revision);
     entry.taken(transaction, checkpoint_revision, Persisted { checkpoint_revision })
-}
-
-/// Why the checkpoint cannot be kept in a row at all.
-fn refusal(request: &PersistCheckpoint) -> Option<String> {
-    let documents = [("state", &request.state), ("manifest", &request.manifest)];
-    documents
-        .into_iter()
-        .find_map(|(field, document)| match document {
-            Document::Inline(bytes) => job::check_size(field, bytes.len(), limit::INLINE_BYTES).err(),
-            Document::Stored { length, .. } if field == "state" && *length > limit::STATE_BYTES => {
-                Some(protocol::Violation {
-                    field: field.to_owned(),
-                    value: format!("{length} bytes long"),
-                    allowed: format!("at most {} bytes", limit::STATE_BYTES),
-                })
-            }
-            Document::Stored { .. } => None,
-        })
-        .map(|violation| violation.to_string())
 }
 
 fn read(row: &Row<'_>) -> Result<Found, Trouble> {
@@ -105,7 +86,7 @@ fn take(transaction: &Transaction<'_>, request: &PersistCheckpoint, revision: u6
     let attempt = request.attempt.to_bytes();
     let progress = column::integer("progress", request.progress)?;
     let revision = column::integer("revision", revision)?;
-    let user = column::user_text(&shown(&request.user))?;
+    let user = form::user_text(&request.user).map_err(Trouble::BadRow)?;
     transaction.write_one(
         sql!("persist_checkpoint", "take"),
         named_params! {":job": job, ":progress": progress, ":user": user},
@@ -133,10 +114,4 @@ fn take(transaction: &Transaction<'_>, request: &PersistCheckpoint, revision: u6
         named_params! {":job": job, ":attempt": attempt, ":revision": revision},
     )?;
     Ok(())
-}
-
-/// The job's own progress, its message cut to what is kept.
-fn shown(user: &UserProgress) -> UserProgress {
-    let bytes = usize::try_from(limit::PROGRESS_MESSAGE_BYTES).unwrap_or(usize::MAX);
-    UserProgress { message: user.message.as_ref().map(|text| column::storable(text, bytes)), ..user.clone() }
 }

@@ -1,6 +1,6 @@
 //! Submit: accepts a job. The spec's `Jobs` are those that were accepted, so no event is recorded.
 
-use protocol::{Guard, JobId, JobSpec, Mark, Origin, Phase, Stamped};
+use protocol::{Guard, JobId, Mark, Origin, Phase, Stamped};
 use rusqlite::named_params;
 
 use super::outbox;
@@ -8,10 +8,7 @@ use crate::sqlite::column;
 use crate::sqlite::section::sql;
 use crate::sqlite::transaction::{Decided, Decision, Params, Transaction, mark};
 use crate::sqlite::trouble::Trouble;
-use crate::{Submit, Submitted};
-
-/// Bytes of a program's words that a list shows.
-const WORDS_BYTES: usize = 256;
+use crate::{Submit, Submitted, form};
 
 /// A job that is in the store already.
 struct Known {
@@ -28,7 +25,7 @@ pub(in crate::sqlite) fn submit(
     _origin: &Origin,
     request: &Submit,
 ) -> Decision<Submitted> {
-    if let Some(reason) = refusal(&request.spec) {
+    if let Some(reason) = form::refuse_spec(&request.spec) {
         return Decided::silent(Stamped::set_aside(Mark::default(), reason));
     }
     if let Some(key) = &request.spec.idempotency_key
@@ -44,17 +41,6 @@ pub(in crate::sqlite) fn submit(
     match known(transaction, sql!("submit", "by_job"), by_job)? {
         Some(known) => answer_known(request, &known),
         None => Err(Trouble::BadRow("the job is neither new nor known".to_owned())),
-    }
-}
-
-/// Why the submission cannot be taken at all.
-fn refusal(spec: &JobSpec) -> Option<String> {
-    if let Err(violation) = spec.validate() {
-        return Some(violation.to_string());
-    }
-    match serde_json::from_str::<serde::de::IgnoredAny>(&spec.args) {
-        Ok(_) => None,
-        Err(error) => Some(format!("args is no JSON: {error}; allowed is one JSON value")),
     }
 }
 
@@ -100,34 +86,19 @@ pub(super) fn insert(transaction: &Transaction<'_>, request: &Submit) -> Result<
             ":now": transaction.now.0,
             ":due": due.0,
             ":retry_of": retry_of.map(JobId::to_bytes),
-            ":words": words(spec)?,
+            ":words": form::words(spec).map_err(Trouble::BadRow)?,
         },
     )?;
     if inserted == 0 {
         return Ok(false);
     }
-    transaction
-        .write(sql!("submit", "spec"), named_params! {":job": job, ":spec": column::spec_text(spec)?})?;
+    transaction.write(
+        sql!("submit", "spec"),
+        named_params! {":job": job, ":spec": form::spec_text(spec).map_err(Trouble::BadRow)?},
+    )?;
     if let Some(key) = &spec.idempotency_key {
         transaction.write(sql!("submit", "key"), named_params! {":key": key, ":job": job})?;
     }
     outbox::put(transaction, request.job, due)?;
     Ok(true)
-}
-
-/// The program's first words, as JSON, for lists.
-fn words(spec: &JobSpec) -> Result<Option<String>, Trouble> {
-    let Some(command) = &spec.command else { return Ok(None) };
-    let mut left = WORDS_BYTES;
-    let mut shown = Vec::new();
-    for word in &command.argv {
-        let cut = &word[..word.floor_char_boundary(left)];
-        shown.push(cut);
-        left = left.saturating_sub(cut.len() + 1);
-        if left == 0 || cut.len() < word.len() {
-            break;
-        }
-    }
-    let text = serde_json::to_string(&shown);
-    text.map(Some).map_err(|error| Trouble::BadRow(format!("command cannot be written as JSON: {error}")))
 }

@@ -114,6 +114,7 @@ impl S3 for Store {
 
     async fn get_object(&self, mut req: S3Request<GetObjectInput>) -> S3Result<S3Response<GetObjectOutput>> {
         let _turn = self.turn().await;
+        self.has(&req.input.bucket)?;
         req.input.key = stored(&req.input.key);
         let condition = req.input.if_match.clone();
         let answer = self.inner.get_object(req).await?;
@@ -140,6 +141,7 @@ impl S3 for Store {
         mut req: S3Request<CopyObjectInput>,
     ) -> S3Result<S3Response<CopyObjectOutput>> {
         let _turn = self.turn().await;
+        self.has(&req.input.bucket)?;
         req.input.copy_source = translated(&req.input.copy_source)?;
         if let CopySource::Bucket { bucket, key, .. } = &req.input.copy_source
             && self.folder.join("objects").join(&**bucket).join(&**key).exists()
@@ -184,9 +186,7 @@ impl S3 for Store {
         req: S3Request<ListObjectsV2Input>,
     ) -> S3Result<S3Response<ListObjectsV2Output>> {
         let _turn = self.turn().await;
-        if !self.folder.join("objects").join(&req.input.bucket).is_dir() {
-            return Err(s3_error!(NoSuchBucket));
-        }
+        self.has(&req.input.bucket)?;
         Ok(S3Response::new(self.list(&req.input)?))
     }
 

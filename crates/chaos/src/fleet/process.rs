@@ -1,0 +1,85 @@
+//! One process of an installation, with its links.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use testbed::s3::{ACCESS_KEY, SECRET_KEY};
+
+use super::{FleetOptions, urls};
+use crate::processes::{kill, tree};
+use crate::proxy::Proxy;
+
+/// What a process is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Server,
+    Worker,
+}
+
+/// See the module.
+pub(super) struct Process {
+    pub(super) role: Role,
+    number: u32,
+    /// To the durable store, to coordination, to the target.
+    pub(super) links: [Proxy; 3],
+    child: Option<Box<dyn ChildWrapper>>,
+}
+
+impl Process {
+    /// One that is not started yet, with links to these ports.
+    pub(super) async fn new(role: Role, number: u32, ports: [u16; 3]) -> anyhow::Result<Self> {
+        let [durable, coordination, target] = ports.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let links =
+            [Proxy::start(durable).await?, Proxy::start(coordination).await?, Proxy::start(target).await?];
+        Ok(Self { role, number, links, child: None })
+    }
+
+    pub(super) fn start(
+        &mut self,
+        program: &Path,
+        dir: &Path,
+        log: &Path,
+        options: FleetOptions,
+    ) -> anyhow::Result<()> {
+        let [durable, coordination, target] = [0, 1, 2].map(|link| self.links[link].address().port());
+        let rooms = urls(durable, coordination, target);
+        let out = File::options().create(true).append(true).open(log)?;
+        let mut command = Command::new(program);
+        command.arg("--dir").arg(dir).envs(rooms.variables());
+        command.envs([("AWS_ACCESS_KEY_ID", ACCESS_KEY), ("AWS_SECRET_ACCESS_KEY", SECRET_KEY)]);
+        match self.role {
+            Role::Server => command.args(["server", "--lease", &format!("{}ms", options.lease.as_millis())]),
+            Role::Worker => {
+                let name = format!("w{}", self.number);
+                command.args(["worker", "--name", &name, "--slots", &options.slots.to_string()])
+            }
+        };
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(out);
+        let child = CommandWrap::from(command).wrap(ProcessSession).spawn();
+        self.child = Some(child.with_context(|| format!("start {}", program.display()))?);
+        Ok(())
+    }
+
+    /// Its process, while it lives.
+    pub(super) fn pid(&mut self) -> Option<u32> {
+        let child = self.child.as_mut()?;
+        matches!(child.try_wait(), Ok(None)).then(|| child.id())
+    }
+
+    /// Kills it, and whatever it started.
+    pub(super) fn kill(&mut self) {
+        if let Some(pid) = self.pid() {
+            let below = tree(pid);
+            kill(pid);
+            below.into_iter().for_each(kill);
+        }
+        if let Some(mut child) = self.child.take() {
+            // It was killed just now.
+            let _ = child.wait();
+        }
+    }
+}

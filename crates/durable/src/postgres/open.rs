@@ -1,0 +1,139 @@
+//! Looks at server and schema before a room is opened on them.
+
+use tokio::time::timeout;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{Address, Statements};
+use super::error::OpenError;
+use super::migrate;
+use super::options::Options;
+use super::statements::in_schema;
+use crate::section::section;
+
+/// The oldest server whose answers are known.
+const OLDEST: i32 = 140_000;
+
+/// What a statement of `schema.sql` says.
+pub(super) const fn schema_sql(name: &str) -> &'static str {
+    section(include_str!("sql/schema.sql"), name)
+}
+
+/// A connection of its own, which ends with the value.
+pub(super) async fn connect(address: &Address, tls: &MakeRustlsConnect) -> Result<Client, OpenError> {
+    let place = address.place();
+    let connected = timeout(address.call_timeout, address.config.connect(tls.clone())).await;
+    let (client, connection) = match connected {
+        Ok(Ok(both)) => both,
+        Ok(Err(source)) => return Err(OpenError::Connect { place, source }),
+        Err(_) => return Err(OpenError::Slow { place }),
+    };
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection ended");
+        }
+    });
+    Ok(client)
+}
+
+/// Asks without preparing: also good behind a pooler.
+pub(super) async fn ask(
+    client: &Client,
+    address: &Address,
+    text: &str,
+    params: &[(&(dyn tokio_postgres::types::ToSql + Sync), Type)],
+) -> Result<Vec<Row>, OpenError> {
+    let refused = |source| OpenError::Refused { place: address.place(), source };
+    match timeout(address.call_timeout, client.query_typed(text, params)).await {
+        Ok(answer) => answer.map_err(refused),
+        Err(_) => Err(OpenError::Slow { place: address.place() }),
+    }
+}
+
+/// What is there.
+pub(super) struct Identity {
+    pub(super) exists: bool,
+    pub(super) has_ledger: bool,
+    isolation: String,
+}
+
+/// Looks at server and schema, and refuses what can never be used.
+pub(super) async fn identify(client: &Client, address: &Address) -> Result<Identity, OpenError> {
+    let refused = |source| OpenError::Refused { place: address.place(), source };
+    let params: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 1] = [(&address.schema, Type::TEXT)];
+    let rows = ask(client, address, schema_sql("identity"), &params).await?;
+    let row = rows.first().ok_or_else(|| OpenError::Missing { place: address.place() })?;
+    let server: i32 = row.try_get("server").map_err(refused)?;
+    if server < OLDEST {
+        return Err(OpenError::OldServer { place: address.place(), found: server });
+    }
+    let encoding: String = row.try_get("encoding").map_err(refused)?;
+    if encoding != "UTF8" {
+        return Err(OpenError::Encoding { place: address.place(), found: encoding });
+    }
+    let has_ledger = row.try_get::<_, i64>("ledger").map_err(refused)? > 0;
+    let objects: i64 = row.try_get("objects").map_err(refused)?;
+    if !has_ledger && objects > 0 {
+        return Err(OpenError::Foreign { place: address.place(), objects });
+    }
+    Ok(Identity {
+        exists: row.try_get("exists").map_err(refused)?,
+        has_ledger,
+        isolation: row.try_get("isolation").map_err(refused)?,
+    })
+}
+
+/// Whether a room can be opened here; finds out how statements are sent.
+pub(super) async fn look(
+    address: &mut Address,
+    tls: &MakeRustlsConnect,
+    options: &Options,
+) -> Result<(), OpenError> {
+    let client = connect(address, tls).await?;
+    if address.statements == Statements::Detect {
+        let other = connect(address, tls).await?;
+        let pooled = behind_a_pooler(&client, other, address).await?;
+        address.statements = if pooled { Statements::Unnamed } else { Statements::Named };
+    }
+    let identity = identify(&client, address).await?;
+    if address.statements == Statements::Unnamed && identity.isolation != "read committed" {
+        return Err(OpenError::Isolation { place: address.place(), found: identity.isolation });
+    }
+    if !identity.has_ledger {
+        return Err(OpenError::Missing { place: address.place() });
+    }
+    let place = address.place();
+    let found = migrate::verified(&client, address).await?;
+    let known = migrate::KNOWN;
+    match found {
+        0 => return Err(OpenError::Missing { place }),
+        found if found < known => return Err(OpenError::Older { place, found, known }),
+        found if found > known => return Err(OpenError::Newer { place, found, known }),
+        _ => {}
+    }
+    let text = in_schema(schema_sql("pool_name"), &address.schema);
+    let rows = ask(&client, address, &text, &[]).await?;
+    let row = rows.first().ok_or_else(|| OpenError::Missing { place: address.place() })?;
+    let name: String =
+        row.try_get("name").map_err(|source| OpenError::Refused { place: address.place(), source })?;
+    if name != options.pool {
+        return Err(OpenError::OtherPool { place, found: name, wanted: options.pool.clone() });
+    }
+    Ok(())
+}
+
+/// Whether one connection may be given another session of the server with each transaction: while another connection is
+/// inside one, a session that was ours is seen in its hands, or ours has become another.
+async fn behind_a_pooler(client: &Client, mut other: Client, address: &Address) -> Result<bool, OpenError> {
+    let refused = |source| OpenError::Refused { place: address.place(), source };
+    let session = "SELECT pg_backend_pid() AS pid";
+    let pid =
+        |rows: Vec<Row>| rows.first().map(|row| row.try_get::<_, i32>("pid")).transpose().map_err(refused);
+    let first = pid(ask(client, address, session, &[]).await?)?;
+    let transaction = other.transaction().await.map_err(refused)?;
+    let held = pid(transaction.query_typed(session, &[]).await.map_err(refused)?)?;
+    let second = pid(ask(client, address, session, &[]).await?)?;
+    transaction.rollback().await.map_err(refused)?;
+    Ok(first != second || first == held)
+}

@@ -1,0 +1,11 @@
+-- Jobs for people, newest first: of a terminal phase; walks over such jobs only.
+-- $1 phase, $2 kind (or NULL), $3 queue (or NULL), $4 before (an id, or NULL for the newest), $5 limit
+SELECT j.job, j.kind, j.queue, j.priority, j.phase, j.token, j.max_attempts, j.created_at, j.due_at, j.finished_at,
+  j.user_progress, j.words, NULL::text AS set_aside,
+  (SELECT substr(e.error, 1, 1024) FROM {schema}.attempt_error e WHERE e.job = j.job ORDER BY e.token DESC LIMIT 1)
+    AS error
+FROM {schema}.ended e JOIN {schema}.job j ON j.job = e.job
+WHERE e.job <= coalesce($4::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') AND e.job IS DISTINCT FROM $4::uuid
+  AND e.phase = $1::text AND ($2::text IS NULL OR j.kind = $2) AND ($3::text IS NULL OR j.queue = $3)
+ORDER BY e.job DESC
+LIMIT $5::bigint

@@ -1,0 +1,2 @@
+-- The pool's epoch and configuration. Answers: its row.
+SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision FROM {schema}.pool

@@ -1,0 +1,105 @@
+//! The statements: files of SQL, composed at compile time, with the schema's name put in once at start.
+//!
+//! Promises that a name that is not there does not compile, and that nothing else is ever put into a statement.
+//! `end_attempt.sql` and `end_job.sql` are the common last parts of the statements that end an attempt or a job.
+
+/// What stands for the schema's name in the files.
+const PLACEHOLDER: &str = "{schema}";
+
+/// The name as an identifier of SQL.
+pub(super) fn quoted(schema: &str) -> String {
+    format!("\"{}\"", schema.replace('"', "\"\""))
+}
+
+/// The text with the schema's name in it.
+pub(super) fn in_schema(text: &str, schema: &str) -> String {
+    text.replace(PLACEHOLDER, &quoted(schema))
+}
+
+macro_rules! statements {
+    ($($name:ident: $($file:literal)+;)*) => {
+        /// Every statement, for one schema.
+        pub(super) struct Statements {
+            $(pub(super) $name: String,)*
+        }
+
+        impl Statements {
+            pub(super) fn new(schema: &str) -> Self {
+                Self { $($name: in_schema(concat!($(include_str!(concat!("sql/", $file, ".sql"))),+), schema),)* }
+            }
+
+            /// All of them, by name.
+            #[cfg(test)]
+            pub(super) fn all(&self) -> Vec<(&'static str, &str)> {
+                vec![$((stringify!($name), self.$name.as_str()),)*]
+            }
+
+            /// The files they are made of.
+            #[cfg(test)]
+            pub(super) const FILES: &'static [&'static str] = &[$($($file,)+)*];
+        }
+    };
+}
+
+statements! {
+    submit: "submit";
+    asked: "asked";
+    authorize_attempt: "authorize_attempt";
+    persist_checkpoint: "persist_checkpoint";
+    accept_success: "accept_success" "end_attempt" "end_job";
+    accept_failure: "accept_failure" "end_attempt" "end_job";
+    reap_lost_attempt: "reap_lost_attempt" "end_attempt" "end_job";
+    finalize_cancel: "finalize_cancel" "end_attempt" "end_job";
+    schedule_retry: "schedule_retry";
+    request_cancel: "request_cancel" "end_job";
+    invalidate_checkpoint: "invalidate_checkpoint";
+    retry: "retry";
+    stages_swept: "stages_swept";
+    fold_counts: "fold_counts";
+    pool_read: "pool_read";
+    raise_epoch: "raise_epoch";
+    open_epoch: "open_epoch";
+    configure: "configure";
+    waiting_windows: "waiting_windows";
+    dispatch_read: "dispatch_read";
+    dispatch_read_jobs: "dispatch_read_jobs";
+    due_retries: "due_retries";
+    next_due: "next_due";
+    running: "running";
+    phases: "phases";
+    checkpoint: "checkpoint";
+    stages_to_sweep: "stages_to_sweep";
+    list_all: "list_all";
+    list_ended: "list_ended";
+    list_queued: "list_queued";
+    list_running: "list_running";
+    list_retry_wait: "list_retry_wait";
+    job: "job";
+    counts: "counts";
+    result: "result";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_quoted_whatever_its_name() {
+        assert_eq!(in_schema("FROM {schema}.job", "a\"b"), "FROM \"a\"\"b\".job");
+    }
+
+    #[test]
+    fn every_file_begins_with_its_contract_and_is_used() {
+        let used = |stem: &str| {
+            Statements::FILES.contains(&stem) || ["damage", "doctor", "schema", "session"].contains(&stem)
+        };
+        for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres/sql")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                assert!(std::fs::read_to_string(&path).unwrap().starts_with("-- "), "{}", path.display());
+                assert!(used(path.file_stem().unwrap().to_str().unwrap()), "{} is used", path.display());
+            }
+        }
+        assert!(Statements::new("s").all().iter().all(|(_, text)| !text.contains(PLACEHOLDER)));
+    }
+}
