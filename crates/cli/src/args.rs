@@ -80,6 +80,8 @@ pub(crate) enum Verb {
     Demo(DemoArgs),
     /// Measure what Remora itself costs, with jobs that do nothing.
     Bench(BenchArgs),
+    /// Examine what Remora stands on: versions, settings, permissions, reachability, clocks, space.
+    Doctor,
     /// Replay recorded events: is every step one of the spec's?
     Audit(AuditArgs),
     /// For programs that run as jobs: talk to the worker.

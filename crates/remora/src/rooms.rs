@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use protocol::EventSink;
+use protocol::{EventSink, Finding};
 use thiserror::Error;
 use worker::Rooms;
 
@@ -104,6 +104,15 @@ impl RoomUrls {
         }))
     }
 
+    /// Examines all three: what is looked at in each, and how it is. A room that cannot be opened is one finding.
+    pub async fn doctor(&self) -> Vec<(&'static str, Vec<Finding>)> {
+        vec![
+            ("durable", real::durable_doctor(&self.durable).await.unwrap_or_else(closed)),
+            ("coordination", real::coordination_doctor(&self.coordination).await.unwrap_or_else(closed)),
+            ("target", real::target_doctor(&self.target).await.unwrap_or_else(closed)),
+        ]
+    }
+
     /// Opens all three. The events of what this process asks the stores go to the sink.
     ///
     /// # Errors
@@ -114,6 +123,17 @@ impl RoomUrls {
         let coordination = real::coordination(&self.coordination, sink).await?;
         Ok(Rooms { durable, coordination, target })
     }
+}
+
+/// The finding that a room cannot be opened, with its causes in one line.
+fn closed(error: RoomsError) -> Vec<Finding> {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    vec![Finding::bad("open", text)]
 }
 
 /// A URL without what stands before its host and behind its path.
@@ -159,9 +179,11 @@ mod real {
     use coordination::dragonfly::{self, DragonflyRoom};
     use durable::DurableRoom;
     use durable::postgres::{self, PostgresRoom};
-    use protocol::EventSink;
+    use protocol::{AttemptId, EventSink, Finding, JobId, Token};
+    use target::StageId;
 
     use super::{RoomsError, scheme};
+    use crate::folder::writable;
 
     pub(super) async fn durable(
         url: &str,
@@ -183,6 +205,31 @@ mod real {
         let room = DragonflyRoom::open(url, options).await;
         Ok(Arc::new(room.map_err(|error| RoomsError::Coordination(Box::new(error)))?))
     }
+
+    pub(super) async fn durable_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
+        scheme("--durable", url, "sqlite", "postgres:, postgresql:")?;
+        let room = PostgresRoom::open(url, postgres::Options::default()).await;
+        let room = room.map_err(|error| RoomsError::Durable(Box::new(error)))?;
+        postgres::doctor(&room).await.map_err(|fault| RoomsError::Durable(Box::new(fault)))
+    }
+
+    pub(super) async fn coordination_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
+        let room = DragonflyRoom::open(url, dragonfly::Options::default()).await;
+        let room = room.map_err(|error| RoomsError::Coordination(Box::new(error)))?;
+        Ok(dragonfly::doctor(&room).await)
+    }
+
+    pub(super) async fn target_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
+        if url.starts_with("s3:") {
+            let target = target::s3::S3Options::parse(url).and_then(target::s3::S3Target::open)?;
+            return Ok(target::s3::doctor(&target).await);
+        }
+        let target = target::open(url)?;
+        let stage = StageId { job: JobId(0), token: Token(0), attempt: AttemptId(0) };
+        let folder = target.local_result(&stage);
+        let folder = folder.as_deref().and_then(|path| path.ancestors().nth(3));
+        Ok(folder.map_or_else(Vec::new, |folder| vec![writable(folder)]))
+    }
 }
 
 #[cfg(not(feature = "fleet"))]
@@ -191,7 +238,7 @@ mod real {
 
     use coordination::CoordinationRoom;
     use durable::DurableRoom;
-    use protocol::EventSink;
+    use protocol::{EventSink, Finding};
 
     use super::{RoomsError, scheme};
 
@@ -209,6 +256,18 @@ mod real {
     ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
         scheme("--coordination", url, "memory", "redis:, rediss:")?;
         Err(RoomsError::NotBuilt("coordination"))
+    }
+
+    pub(super) async fn durable_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {
+        Err(RoomsError::NotBuilt("durable"))
+    }
+
+    pub(super) async fn coordination_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {
+        Err(RoomsError::NotBuilt("coordination"))
+    }
+
+    pub(super) async fn target_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {
+        Err(RoomsError::NotBuilt("target"))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::Fault;
+use protocol::{Fault, Finding, Level};
 
 use super::link::{Call, Info};
 use super::reply::Reply;
@@ -13,33 +13,11 @@ use super::script::Script;
 use super::shared::Shared;
 use super::{DragonflyRoom, millis};
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// As it should be.
-    Ok,
-    /// It works; something is weaker or slower than it could be.
-    Warn,
-    /// It does not work, or work may be lost again and again.
-    Bad,
-}
-
-/// One thing looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What was looked at.
-    pub name: &'static str,
-    /// How bad it is.
-    pub level: Level,
-    /// What was found, and what to do.
-    pub sentence: String,
-}
-
 /// A round trip longer than this is told.
 const SLOW: Duration = Duration::from_millis(20);
 
-fn finding(name: &'static str, level: Level, sentence: impl Into<String>) -> Finding {
-    Finding { name, level, sentence: sentence.into() }
+fn finding(name: &'static str, level: Level, text: impl Into<String>) -> Finding {
+    Finding { name, level, text: text.into() }
 }
 
 /// Looks at the room's server.

@@ -38,7 +38,7 @@ use link::{Address, BadAddress, Connections, Link};
 use shared::Shared;
 use wakes::Hub;
 
-pub use doctor::{Finding, Level, doctor};
+pub use doctor::doctor;
 pub use reply::Reply;
 pub use script::Script;
 
