@@ -1,5 +1,7 @@
 //! Workers of an installation that die, and coordination that is lost, with jobs running.
 
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
 use std::time::{Duration, Instant};
 
 use chaos::fleet::{Fleet, FleetOptions};
