@@ -34,7 +34,8 @@ async fn jobs_of_an_installation_in_bad_weather_publish_the_right_bytes_and_leav
     let attempts: usize = views.iter().map(|view| view.attempts.len()).sum();
     println!("{seed}: {} jobs, {attempts} attempts, {blown}", jobs.len());
     let left = eventually("nothing is left", lease * 12, || async {
-        Ok(fleet.leftovers(&views).await?.is_empty().then_some(()))
+        // A store that was struck last may be on its way back.
+        Ok(fleet.leftovers(&views).await.is_ok_and(|left| left.is_empty()).then_some(()))
     })
     .await;
     if left.is_err() {

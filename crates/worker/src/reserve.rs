@@ -50,7 +50,7 @@ async fn wait_for_work(session: &Session, wakes: &mut broadcast::Receiver<Wake>)
         loop {
             match wakes.recv().await {
                 Ok(Wake::Queued(window)) if served.serves(&window) => session.window_has_entries(window),
-                Ok(Wake::Freed) => return,
+                Ok(Wake::Freed | Wake::Epoch) => return,
                 Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
                 Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
             }

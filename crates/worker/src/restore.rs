@@ -19,6 +19,8 @@ pub(crate) async fn adopt_epoch(session: &Session, rooms: &Rooms) -> Result<bool
     }
     session.set_lease_ms(durable.lease_ms);
     session.epoch.store(durable.epoch, Ordering::Release);
+    // Windows known from before wake nobody when they are filled again: whoever was refused as stale asks anew.
+    session.window_filled.notify_one();
     Ok(true)
 }
 

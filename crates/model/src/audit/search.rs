@@ -181,6 +181,15 @@ fn choices(trace: &Trace<'_>, goal: &Goal, node: &Node) -> Vec<Choice> {
     let workers: Vec<usize> = (ACTORS..trace.lists.len()).filter(rest).collect();
     let mut stores: Vec<usize> = [DURABLE, COORDINATION].into_iter().filter(rest).collect();
     stores.sort_by_key(|list| trace.lists[*list][node.at[*list]].arrival);
+    // An actor's own numbers are the likeliest order where no edge says one.
+    let sent_before = |list: &usize| {
+        let event = &trace.lists[*list][node.at[*list]].event;
+        stores.iter().any(|store| {
+            let of_store = &trace.lists[*store][node.at[*store]].event;
+            of_store.actor == event.actor && of_store.sequence < event.sequence
+        })
+    };
+    let (later, first): (Vec<usize>, Vec<usize>) = workers.iter().copied().partition(sent_before);
     let missing = missing(trace, node);
     let mut choices = Vec::with_capacity(3 * workers.len() + missing.len() + 6);
     let of = |lists: &[usize], effort: Effort| {
@@ -191,7 +200,8 @@ fn choices(trace: &Trace<'_>, goal: &Goal, node: &Node) -> Vec<Choice> {
     choices.extend(of(&workers, Effort::Gaps));
     choices.extend(of(&stores, Effort::Gaps));
     choices.extend(missing.iter().copied().map(Choice::Missing));
+    choices.extend(of(&later, Effort::Plain));
     choices.extend(of(&stores, Effort::Plain));
-    choices.extend(of(&workers, Effort::Plain));
+    choices.extend(of(&first, Effort::Plain));
     choices
 }
