@@ -417,3 +417,29 @@ async fn a_job_that_changes_while_a_statement_waits_for_it_is_judged_as_it_is_th
     assert_eq!(room.result(JobId(1)).await.unwrap(), None);
     migrate::down(&url).await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_request_sent_twice_at_once_is_answered_alike() {
+    let (room, url) = fresh().await;
+    let room = Arc::new(room);
+    room.submit(&ORIGIN, &[submit(1)]).await.unwrap();
+    room.authorize_attempt(&ORIGIN, &[claim(1, 11)]).await.unwrap();
+    let (mut other, watcher, name) = (client(&url).await, client(&url).await, schema(&url));
+    let transaction = other.transaction().await.unwrap();
+    transaction.batch_execute(&format!("SELECT FROM {name}.job FOR UPDATE")).await.unwrap();
+    let send = || {
+        let room = Arc::clone(&room);
+        tokio::spawn(async move { room.accept_success(&ORIGIN, &[success(1, 11)]).await.unwrap().remove(0) })
+    };
+    let (one, two) = (send(), send());
+    let blocked = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0 \
+                   AND query LIKE '%' || $1 || '%'";
+    while watcher.query_one(blocked, &[&name]).await.unwrap().get::<_, i64>(0) < 2 {
+        tokio::task::yield_now().await;
+    }
+    transaction.rollback().await.unwrap();
+    let (one, two) = (one.await.unwrap(), two.await.unwrap());
+    assert!(taken(&one.step), "{one:?}");
+    assert_eq!(one, two);
+    migrate::down(&url).await.unwrap();
+}

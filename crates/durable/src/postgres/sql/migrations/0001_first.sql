@@ -56,7 +56,7 @@ CREATE TABLE {schema}.job (
   CHECK ((phase IN ('succeeded', 'failed', 'cancelled')) = (finished_at IS NOT NULL)),
   CHECK ((phase IN ('cancelling', 'cancelled')) = cancel_requested),
   CHECK (phase IN ('queued', 'running', 'retry_wait', 'cancelling', 'succeeded', 'failed', 'cancelled'))
-) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);
+) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05);
 
 -- What the job asks for, as JSON of the whole submission.
 CREATE TABLE {schema}.job_spec (
