@@ -15,11 +15,13 @@ use world::{LEASE_MS, World};
 #[tokio::test]
 async fn a_frozen_server_is_waited_for_less_than_a_third_of_a_lease_and_its_late_answer_is_nobodys() {
     let mut world = World::open(Redis::start()).await;
+    // Longer than usual: a busy machine must not be taken for a late end.
+    world.configure(2, 2 * LEASE_MS).await;
     world.execute(1).await;
     world.server.server().freeze();
     let began = Instant::now();
     let fault = world.try_renew(1).await.unwrap_err();
-    assert!(began.elapsed() < Duration::from_millis(LEASE_MS / 3), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_millis(2 * LEASE_MS / 3), "{:?}", began.elapsed());
     assert_eq!(fault.kind, FaultKind::Ambiguous, "it was sent");
     let fault = world.room.pool().await.unwrap_err();
     assert_eq!(fault.kind, FaultKind::Unreachable, "there was no connection to send it by");
@@ -214,7 +216,7 @@ async fn the_pools_own_lease_length_sets_the_time_limit() {
     world.server.server().freeze();
     let began = Instant::now();
     world.room.pool().await.unwrap_err();
-    assert!(began.elapsed() < Duration::from_millis(400), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_millis(700), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! Wake-ups: told at once in this process, and by publish and subscribe to the others.
 //!
 //! Promises: nobody waits for a wake-up to be told; what a burst tells is published together, at most every five
-//! milliseconds; the subscription has a connection of its own and is made anew when it breaks, and whoever listens is
-//! told then to look at the epoch. Scripts publish nothing.
+//! milliseconds; the subscription has a connection of its own and is made anew when it breaks or its other end is silent, and
+//! whoever listens is told then to look at the epoch. Scripts publish nothing.
 //! Does not promise that any arrives: whoever waits also looks now and then.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -12,6 +12,7 @@ use futures_util::StreamExt as _;
 use protocol::JobId;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::link::{Address, Link, client};
 use crate::Wake;
@@ -22,6 +23,10 @@ const TOGETHER: Duration = Duration::from_millis(5);
 const WAITING: usize = 1_024;
 /// Between two tries to subscribe.
 const PAUSE: Duration = Duration::from_millis(250);
+/// How long a subscription may take until it stands, and an answer to a probe.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// Silence after which the other end is asked whether it is there.
+const PROBE: Duration = Duration::from_secs(5);
 
 /// Wake-ups of one answer, each told once.
 #[derive(Debug, Default)]
@@ -174,7 +179,7 @@ async fn subscribe(hub: Weak<Hub>, address: Address, channel: String, stands: wa
     }
 }
 
-/// Passes on what is published, until the connection ends.
+/// Passes on what is published, until the connection ends or its other end is silent.
 async fn follow(
     hub: &Weak<Hub>,
     address: &Address,
@@ -182,22 +187,29 @@ async fn follow(
     stands: &watch::Sender<Option<bool>>,
     again: bool,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let (client, _) = client(address).await?;
-    let mut subscription = client.get_async_pubsub().await?;
-    subscription.subscribe(channel).await?;
+    let standing = async {
+        let (client, _) = client(address).await?;
+        let (mut sink, messages) = client.get_async_pubsub().await?.split();
+        sink.subscribe(channel).await?;
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>((sink, messages))
+    };
+    let (mut sink, mut messages) = timeout(PATIENCE, standing).await??;
     stands.send_replace(Some(true));
     if again && let Some(hub) = hub.upgrade() {
         // What was told meanwhile is lost, and the server may be another.
         drop(hub.here.send(Wake::Epoch));
     }
-    let mut messages = subscription.into_on_message();
-    while let Some(message) = messages.next().await {
-        match hub.upgrade() {
-            Some(hub) => hub.heard(message.get_payload_bytes()),
-            None => return Ok(()),
+    loop {
+        match timeout(PROBE, messages.next()).await {
+            Ok(Some(message)) => match hub.upgrade() {
+                Some(hub) => hub.heard(message.get_payload_bytes()),
+                None => return Ok(()),
+            },
+            Ok(None) => return Ok(()),
+            // Whoever only listens never learns that the other end's machine is gone.
+            Err(_) => drop(timeout(PATIENCE, sink.ping::<redis::Value>()).await??),
         }
     }
-    Ok(())
 }
 
 /// A name that no other room has: the process, its start, and a count.
