@@ -12,35 +12,11 @@ use super::reply::Reply;
 use super::script::Script;
 use super::shared::Shared;
 use super::{DragonflyRoom, millis};
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// As it should be.
-    Ok,
-    /// It works; something is weaker or slower than it could be.
-    Warn,
-    /// It does not work, or work may be lost again and again.
-    Bad,
-}
-
-/// One thing looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What was looked at.
-    pub name: &'static str,
-    /// How bad it is.
-    pub level: Level,
-    /// What was found, and what to do.
-    pub sentence: String,
-}
+pub use crate::remote::finding::{Finding, Level};
+use crate::remote::finding::{finding, told};
 
 /// A round trip longer than this is told.
 const SLOW: Duration = Duration::from_millis(20);
-
-fn finding(name: &'static str, level: Level, sentence: impl Into<String>) -> Finding {
-    Finding { name, level, sentence: sentence.into() }
-}
 
 /// Looks at the room's server.
 pub async fn doctor(room: &DragonflyRoom) -> Vec<Finding> {
@@ -58,17 +34,6 @@ pub async fn doctor(room: &DragonflyRoom) -> Vec<Finding> {
     }
     findings.push(latency(shared).await);
     findings
-}
-
-/// A fault with its causes, in one line.
-fn told(fault: &Fault) -> String {
-    let mut text = fault.to_string();
-    let mut cause = std::error::Error::source(fault);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 impl Shared {
