@@ -105,6 +105,7 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
                 Verb::Cancel(jobs) => commands::cancel::run(&site, jobs.jobs, printer).await,
                 Verb::Retry(jobs) => commands::retry::run(&site, jobs.jobs, printer).await,
                 Verb::Result(result) => commands::result::run(&site, result, printer).await,
+                Verb::Doctor => commands::doctor::run(&site, printer).await,
                 Verb::Workers => commands::workers::run(&site, printer).await,
                 Verb::Queues(queues) => commands::queues::run(&site, queues, printer).await,
                 Verb::Limits(limits) => commands::limits::run(&site, limits, printer).await,

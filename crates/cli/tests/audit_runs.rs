@@ -1,7 +1,5 @@
-//! Real runs with real faults, each audited: workers killed and frozen, coordination lost, jobs cancelled.
-//!
-//! `REMORA_AUDIT_OWNER=1` kills the owner itself, too, and starts it again. What it had not written of the durable
-//! room's events is then a gap that the audit cannot always fill: docs/guarantees.md says so.
+//! Real runs with real faults, each audited: workers killed and frozen, the owner killed and started again, coordination
+//! lost, jobs cancelled.
 //!
 //! Three seeds; `REMORA_AUDIT_SEEDS` changes the number (50 for the full size), `REMORA_SEED` the first of them.
 
@@ -21,10 +19,6 @@ const BEAT: Duration = Duration::from_millis(250);
 
 fn seeds() -> u64 {
     std::env::var("REMORA_AUDIT_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(3)
-}
-
-fn owner_dies() -> bool {
-    std::env::var_os("REMORA_AUDIT_OWNER").is_some()
 }
 
 /// Jobs of every kind of end.
@@ -71,7 +65,7 @@ impl Weather {
                 let job = self.seed.pick(&self.jobs).copied().unwrap().to_string();
                 self.dev.command(&["cancel", &job]).unwrap();
             }
-            (20..22, _) if owner_dies() => {
+            (20..22, _) => {
                 self.dev.kill_owner().unwrap();
                 self.dev.start_owner().unwrap();
                 self.dev.client().await.unwrap();

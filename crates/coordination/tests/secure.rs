@@ -7,9 +7,10 @@ mod world;
 use std::path::Path;
 use std::time::Duration;
 
+use protocol::Level;
 use protocol::{FaultKind, Guard};
 use remora_coordination::CoordinationReads as _;
-use remora_coordination::dragonfly::{DragonflyRoom, Level, Options, doctor};
+use remora_coordination::dragonfly::{DragonflyRoom, Options, doctor};
 use testbed::redis::{program, say_to};
 use testbed::{Folder, Redis, Server, free_port};
 use world::World;
@@ -80,12 +81,12 @@ async fn a_missing_permission_is_a_fault_and_doctor_names_it() {
     let findings = doctor(&room).await;
     let found = findings.iter().find(|finding| finding.name == "permissions").unwrap();
     assert_eq!(found.level, Level::Bad);
-    assert!(found.sentence.contains("ZADD"), "{}", found.sentence);
+    assert!(found.text.contains("ZADD"), "{}", found.text);
 }
 
 #[tokio::test]
 async fn doctor_says_what_weakens() {
-    let level = |findings: &[remora_coordination::dragonfly::Finding], name: &str| {
+    let level = |findings: &[protocol::Finding], name: &str| {
         findings.iter().find(|finding| finding.name == name).map(|finding| finding.level)
     };
     let server = Redis::start();

@@ -38,10 +38,10 @@ mod worker_process;
 
 pub use async_trait::async_trait;
 pub use client::{Client, ClientError, answer_about};
-pub use folder::DataFolder;
+pub use folder::{DataFolder, writable};
 pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};
-pub use recording::FileEvents;
+pub use recording::{EVENTS_END, FileEvents};
 pub use rooms::{ROOM_VARIABLES, RoomUrls, RoomsError};
 pub use worker::Rooms;
 pub use worker_process::{WARDEN_WORD, WorkerProcess, WorkerProcessError, init};

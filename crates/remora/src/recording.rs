@@ -21,6 +21,8 @@ const QUEUE: usize = 65_536;
 const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 const SEGMENTS: u64 = 4;
 const FOLDER_BYTES: u64 = 1024 * 1024 * 1024;
+/// The last line of a writer that ended by itself: one that is killed writes none.
+pub const EVENTS_END: &[u8] = b"{\"remora_events_end\":true}\n";
 /// The first line of every file.
 const HEADER: &[u8] = b"{\"remora_events\":1}\n";
 const MOMENT: Duration = Duration::from_millis(5);
@@ -186,6 +188,9 @@ fn write_all(receiver: &Receiver<Event>, mut segments: Segments, dropped: &Atomi
         // A full disk loses events, never work.
         let _ = segments.file.flush();
     }
+    if dropped.load(Ordering::Relaxed) == 0 {
+        let _ = segments.write(EVENTS_END).and_then(|()| segments.file.flush());
+    }
 }
 
 #[cfg(test)]
@@ -226,9 +231,14 @@ mod tests {
         kept.sort_unstable();
         assert_eq!(kept, [0, 1, 2, 3, 4, 5]);
         let text = fs::read_to_string(path(folder.path(), "owner", 1)).unwrap();
-        let orders: Vec<u64> =
-            text.lines().skip(1).map(|line| serde_json::from_str::<Event>(line).unwrap().order).collect();
+        let orders: Vec<u64> = text
+            .lines()
+            .skip(1)
+            .take(3)
+            .map(|line| serde_json::from_str::<Event>(line).unwrap().order)
+            .collect();
         assert_eq!(orders, [0, 1, 2]);
+        assert!(text.as_bytes().ends_with(EVENTS_END));
     }
 
     #[test]

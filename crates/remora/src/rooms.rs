@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use protocol::EventSink;
+use protocol::{EventSink, Finding};
 use thiserror::Error;
 use worker::Rooms;
 
@@ -15,7 +15,8 @@ use worker::Rooms;
 pub struct RoomUrls {
     /// Truth: `postgres://…`.
     pub durable: String,
-    /// Coordination: `redis://…`, `rediss://…`, with or without Sentinels.
+    /// Coordination: `redis://…`, `rediss://…`, with or without Sentinels; or `postgres://…`, for teams that want no second
+    /// store.
     pub coordination: String,
     /// Results: `file:/…`, which every machine must have, or `s3://…`.
     pub target: String,
@@ -104,6 +105,15 @@ impl RoomUrls {
         }))
     }
 
+    /// Examines all three: what is looked at in each, and how it is. A room that cannot be opened is one finding.
+    pub async fn doctor(&self) -> Vec<(&'static str, Vec<Finding>)> {
+        vec![
+            ("durable", real::durable_doctor(&self.durable).await.unwrap_or_else(closed)),
+            ("coordination", real::coordination_doctor(&self.coordination).await.unwrap_or_else(closed)),
+            ("target", real::target_doctor(&self.target).await.unwrap_or_else(closed)),
+        ]
+    }
+
     /// Opens all three. The events of what this process asks the stores go to the sink.
     ///
     /// # Errors
@@ -113,6 +123,27 @@ impl RoomUrls {
         let durable = real::durable(&self.durable, sink).await?;
         let coordination = real::coordination(&self.coordination, sink).await?;
         Ok(Rooms { durable, coordination, target })
+    }
+}
+
+/// The finding that a room cannot be opened, with its causes in one line.
+fn closed(error: RoomsError) -> Vec<Finding> {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    vec![Finding::bad("open", text)]
+}
+
+impl RoomUrls {
+    /// `LoseCoordinationState`, on purpose: what the pool holds is deleted, and nothing else of its server.
+    ///
+    /// # Errors
+    /// When the URL is wrong or the server gives no answer.
+    pub async fn lose_coordination(&self) -> Result<(), RoomsError> {
+        real::lose_coordination(&self.coordination).await
     }
 }
 
@@ -159,9 +190,11 @@ mod real {
     use coordination::dragonfly::{self, DragonflyRoom};
     use durable::DurableRoom;
     use durable::postgres::{self, PostgresRoom};
-    use protocol::EventSink;
+    use protocol::{AttemptId, EventSink, Finding, JobId, NoEvents, Token};
+    use target::StageId;
 
     use super::{RoomsError, scheme};
+    use crate::folder::writable;
 
     pub(super) async fn durable(
         url: &str,
@@ -177,11 +210,66 @@ mod real {
         url: &str,
         sink: &Arc<dyn EventSink>,
     ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
-        const ALLOWED: &str = "redis:, rediss:, redis+unix:, redis+sentinel:, rediss+sentinel:";
-        scheme("--coordination", url, "memory", ALLOWED)?;
-        let options = dragonfly::Options { events: Arc::clone(sink), ..dragonfly::Options::default() };
-        let room = DragonflyRoom::open(url, options).await;
-        Ok(Arc::new(room.map_err(|error| RoomsError::Coordination(Box::new(error)))?))
+        Ok(match Coordination::open(url, sink).await? {
+            Coordination::Dragonfly(room) => Arc::new(room),
+            Coordination::Postgres(room) => Arc::new(room),
+        })
+    }
+
+    /// The coordination room of a URL's scheme.
+    enum Coordination {
+        Dragonfly(DragonflyRoom),
+        Postgres(coordination::postgres::PostgresRoom),
+    }
+
+    impl Coordination {
+        async fn open(url: &str, sink: &Arc<dyn EventSink>) -> Result<Self, RoomsError> {
+            const ALLOWED: &str =
+                "redis:, rediss:, redis+unix:, redis+sentinel:, rediss+sentinel:, postgres:, postgresql:";
+            let events = Arc::clone(sink);
+            if scheme("--coordination", url, "memory", ALLOWED)?.starts_with("postgres") {
+                let options = coordination::postgres::Options { events, ..Default::default() };
+                let room = coordination::postgres::PostgresRoom::open(url, options).await;
+                return room.map(Self::Postgres).map_err(|error| RoomsError::Coordination(Box::new(error)));
+            }
+            let options = dragonfly::Options { events, ..dragonfly::Options::default() };
+            let room = DragonflyRoom::open(url, options).await;
+            room.map(Self::Dragonfly).map_err(|error| RoomsError::Coordination(Box::new(error)))
+        }
+    }
+
+    pub(super) async fn lose_coordination(url: &str) -> Result<(), RoomsError> {
+        let lost = match Coordination::open(url, &NoEvents::shared()).await? {
+            Coordination::Dragonfly(room) => room.lose().await,
+            Coordination::Postgres(room) => room.lose().await,
+        };
+        lost.map_err(|fault| RoomsError::Coordination(Box::new(fault)))
+    }
+
+    pub(super) async fn durable_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
+        scheme("--durable", url, "sqlite", "postgres:, postgresql:")?;
+        let room = PostgresRoom::open(url, postgres::Options::default()).await;
+        let room = room.map_err(|error| RoomsError::Durable(Box::new(error)))?;
+        postgres::doctor(&room).await.map_err(|fault| RoomsError::Durable(Box::new(fault)))
+    }
+
+    pub(super) async fn coordination_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
+        Ok(match Coordination::open(url, &NoEvents::shared()).await? {
+            Coordination::Dragonfly(room) => dragonfly::doctor(&room).await,
+            Coordination::Postgres(room) => coordination::postgres::doctor(&room).await,
+        })
+    }
+
+    pub(super) async fn target_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
+        if url.starts_with("s3:") {
+            let target = target::s3::S3Options::parse(url).and_then(target::s3::S3Target::open)?;
+            return Ok(target::s3::doctor(&target).await);
+        }
+        let target = target::open(url)?;
+        let stage = StageId { job: JobId(0), token: Token(0), attempt: AttemptId(0) };
+        let folder = target.local_result(&stage);
+        let folder = folder.as_deref().and_then(|path| path.ancestors().nth(3));
+        Ok(folder.map_or_else(Vec::new, |folder| vec![writable(folder)]))
     }
 }
 
@@ -191,7 +279,7 @@ mod real {
 
     use coordination::CoordinationRoom;
     use durable::DurableRoom;
-    use protocol::EventSink;
+    use protocol::{EventSink, Finding};
 
     use super::{RoomsError, scheme};
 
@@ -207,8 +295,24 @@ mod real {
         url: &str,
         _: &Arc<dyn EventSink>,
     ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
-        scheme("--coordination", url, "memory", "redis:, rediss:")?;
+        scheme("--coordination", url, "memory", "redis:, rediss:, postgres:, postgresql:")?;
         Err(RoomsError::NotBuilt("coordination"))
+    }
+
+    pub(super) async fn durable_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {
+        Err(RoomsError::NotBuilt("durable"))
+    }
+
+    pub(super) async fn lose_coordination(_: &str) -> Result<(), RoomsError> {
+        Err(RoomsError::NotBuilt("coordination"))
+    }
+
+    pub(super) async fn coordination_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {
+        Err(RoomsError::NotBuilt("coordination"))
+    }
+
+    pub(super) async fn target_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {
+        Err(RoomsError::NotBuilt("target"))
     }
 }
 

@@ -9,7 +9,6 @@
 pub mod conformance;
 mod digest;
 pub mod file;
-mod finding;
 mod logs;
 mod manifest;
 mod open;
@@ -18,7 +17,6 @@ mod port;
 pub mod s3;
 
 pub use digest::digest_of;
-pub use finding::{Finding, Level};
 pub use manifest::{Digest, Entry, Manifest, ManifestError, Node, Part};
 pub use open::{OpenError, open};
 pub use port::{Depth, LogReader, LogSink, ResultFile, StageId, Sweep, Target, TargetFault};

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use bucket::Bucket;
 use bucket::wire::{Fault, Rule};
+use protocol::Level;
 use protocol::{AttemptId, JobId, Token};
 use remora_target::conformance::Fixture;
 use remora_target::s3::{S3Options, S3Target, doctor};
-use remora_target::{Depth, Digest, Entry, Level, Manifest, Node, Part, StageId, Target};
+use remora_target::{Depth, Digest, Entry, Manifest, Node, Part, StageId, Target};
 use testbed::s3::{InProcess, S3Server};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;

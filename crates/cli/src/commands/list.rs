@@ -8,7 +8,7 @@ use super::follow::{clean, show_progress};
 use crate::access::Site;
 use crate::args::ListArgs;
 use crate::failure::{Failure, code};
-use crate::parse::show_moment;
+use crate::parse::{moment_value, show_moment};
 use crate::printer::Printer;
 
 pub(crate) async fn run(site: &Site, args: ListArgs, printer: &Printer) -> Result<u8, Failure> {
@@ -61,7 +61,9 @@ fn what(job: &JobSummary) -> String {
     }
     let command = job.command.as_ref().map(|words| words.join(" "));
     let progress = job.progress.as_ref().filter(|progress| progress.done > 0).map(show_progress);
-    command.into_iter().chain(progress).collect::<Vec<_>>().join("  ")
+    let waits = job.due_at > job.created_at && matches!(job.phase, Phase::Queued | Phase::RetryWait);
+    let due = waits.then(|| format!("due {}", show_moment(job.due_at)));
+    command.into_iter().chain(progress).chain(due).collect::<Vec<_>>().join("  ")
 }
 
 /// A job in a list, for programs.
@@ -74,9 +76,9 @@ pub(crate) fn summary(job: &JobSummary) -> serde_json::Value {
         "priority": job.priority,
         "attempt": job.token,
         "max_attempts": job.max_attempts,
-        "created_at": show_moment(job.created_at),
-        "due_at": show_moment(job.due_at),
-        "finished_at": job.finished_at.map(show_moment),
+        "created_at": moment_value(job.created_at),
+        "due_at": moment_value(job.due_at),
+        "finished_at": job.finished_at.map(moment_value),
         "progress": job.progress,
         "error": job.error,
         "command": job.command,

@@ -13,6 +13,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 #[cfg(feature = "embedded")]
 pub(crate) mod dev;
+pub(crate) mod doctor;
 pub(crate) mod follow;
 pub(crate) mod limits;
 pub(crate) mod list;

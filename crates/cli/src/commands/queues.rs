@@ -27,7 +27,10 @@ pub(crate) async fn run(site: &Site, args: QueuesArgs, printer: &Printer) -> Res
     for queue in change.pause.iter().chain(&change.resume) {
         check_name("queue", queue).map_err(|violation| Failure::from(violation).with_code(code::USAGE))?;
     }
-    configure(site, &change).await?;
+    let pool = configure(site, &change).await?;
+    if printer.is_json() {
+        printer.json(&json!({ "paused": pool.paused }))?;
+    }
     printer.remark(&text);
     Ok(code::OK)
 }

@@ -8,7 +8,7 @@ use super::follow::{clean, local_result, show_progress, verdict_word};
 use super::list::summary;
 use crate::access::{Readers, Site};
 use crate::failure::{Failure, code};
-use crate::parse::{show_moment, show_ms};
+use crate::parse::{moment_value, show_moment, show_ms};
 use crate::printer::Printer;
 
 /// A job, or a clear refusal.
@@ -119,7 +119,7 @@ fn result(view: &JobView, path: Option<&std::path::Path>) -> serde_json::Value {
             "attempt": result.token,
             "files": result.record.files,
             "bytes": result.record.bytes,
-            "published_at": show_moment(result.at),
+            "published_at": moment_value(result.at),
             "path": path,
         })
     })
@@ -136,8 +136,8 @@ fn attempt(attempt: &AttemptView) -> serde_json::Value {
         "attempt_id": attempt.attempt,
         "worker": attempt.worker,
         "verdict": verdict_word(attempt.verdict),
-        "started_at": show_moment(attempt.started_at),
-        "ended_at": attempt.ended_at.map(show_moment),
+        "started_at": moment_value(attempt.started_at),
+        "ended_at": attempt.ended_at.map(moment_value),
         "resumed_from": attempt.resumed_from,
         "exit_code": exit_code,
         "signal": signal,

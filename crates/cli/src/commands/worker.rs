@@ -68,10 +68,10 @@ fn process(dir: PathBuf, args: WorkerArgs) -> WorkerProcess {
 }
 
 pub(crate) fn run(site: Site, args: WorkerArgs) -> Result<u8, Failure> {
-    let mut process = process(absolute(&site.dir)?, args);
-    if let Some(rooms) = site.rooms {
-        process = process.on(rooms);
-    }
+    let process = match site.rooms {
+        Some(rooms) => process(absolute(&site.dir)?, args).on(rooms),
+        None => process(site.dir, args),
+    };
     match process.run() {
         Ok(()) => Ok(code::OK),
         Err(error @ WorkerProcessError::Connect(_)) => {

@@ -5,14 +5,13 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::Fault;
+use protocol::{Fault, Finding, Level};
 
 use super::link::{Call, Info};
 use super::reply::Reply;
 use super::script::Script;
 use super::shared::Shared;
 use super::{DragonflyRoom, millis};
-pub use crate::remote::finding::{Finding, Level};
 use crate::remote::finding::{finding, told};
 
 /// A round trip longer than this is told.

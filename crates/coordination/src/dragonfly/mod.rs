@@ -39,7 +39,7 @@ use wakes::Hub;
 
 use crate::remote::events;
 
-pub use doctor::{Finding, Level, doctor};
+pub use doctor::doctor;
 pub use reply::Reply;
 pub use script::Script;
 

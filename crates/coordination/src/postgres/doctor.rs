@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use pg::address::Statements as Sending;
 use pg::{Row, get};
+use protocol::{Finding, Level};
 
 use super::params::Params;
 use super::reply::{Read, must};
 use super::{PostgresRoom, millis};
-pub use crate::remote::finding::{Finding, Level};
 use crate::remote::finding::{finding, told};
 
 /// A round trip longer than this is told.

@@ -45,7 +45,7 @@ use crate::remote::wakes::{Hub, sender};
 
 pub use address::{Address, AddressError};
 use desk::Desk;
-pub use doctor::{Finding, Level, doctor};
+pub use doctor::doctor;
 pub use error::OpenError;
 
 /// A clock of the room's: never goes back, counts from anywhere.

@@ -17,9 +17,9 @@ use tokio::sync::broadcast::Receiver;
 pub(crate) const LEASE_MS: u64 = 3_000;
 const WORKER: Incarnation = Incarnation(1);
 
-pub(crate) struct World {
-    pub(crate) server: Redis,
-    pub(crate) room: DragonflyRoom,
+pub(crate) struct World<S = Redis, R = DragonflyRoom> {
+    pub(crate) server: S,
+    pub(crate) room: R,
     epoch: AtomicU64,
     sequence: AtomicU64,
 }
@@ -42,7 +42,13 @@ impl World {
 
     /// Opens epoch 1 with ten places and a worker.
     pub(crate) async fn open_at(server: Redis, url: &str) -> Self {
-        let room = DragonflyRoom::open(url, Options::default()).await.unwrap();
+        Self::over(server, DragonflyRoom::open(url, Options::default()).await.unwrap()).await
+    }
+}
+
+impl<S, R: CoordinationRoom> World<S, R> {
+    /// Opens epoch 1 with ten places and a worker.
+    pub(crate) async fn over(server: S, room: R) -> Self {
         let world = Self { server, room, epoch: AtomicU64::new(1), sequence: AtomicU64::new(0) };
         world.install(1).await;
         world

@@ -4,7 +4,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use protocol::{Fault, Timestamp};
+use protocol::{Fault, Finding, Level, Timestamp};
 use tokio::time::Instant;
 use tokio_postgres::Row;
 
@@ -19,34 +19,12 @@ const CLOCK_MS: u64 = 2_000;
 /// A server further away than this makes every step of a job slow.
 const LATENCY_MS: u128 = 50;
 
-/// How serious it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weight {
-    /// As it should be.
-    Ok,
-    /// The promise is weaker, or something will be slow.
-    Warn,
-    /// It does not work, or an answered write can be lost.
-    Bad,
+fn finding(name: &'static str, level: Level, text: impl Into<String>) -> Finding {
+    Finding { name, level, text: text.into() }
 }
 
-/// One finding.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What was looked at.
-    pub name: &'static str,
-    /// How serious it is.
-    pub weight: Weight,
-    /// A sentence.
-    pub text: String,
-}
-
-fn finding(name: &'static str, weight: Weight, text: impl Into<String>) -> Finding {
-    Finding { name, weight, text: text.into() }
-}
-
-fn when(bad: bool, weight: Weight) -> Weight {
-    if bad { weight } else { Weight::Ok }
+fn when(bad: bool, level: Level) -> Level {
+    if bad { level } else { Level::Ok }
 }
 
 /// Looks at the server that the room is on.
@@ -73,12 +51,12 @@ pub async fn doctor(room: &PostgresRoom) -> Result<Vec<Finding>, Fault> {
         findings.push(pooling(room));
         findings.push(finding(
             "schema_version",
-            Weight::Ok,
+            Level::Ok,
             format!("the schema has version {}", migrate::KNOWN),
         ));
         findings.push(finding(
             "latency",
-            when(latency_ms > LATENCY_MS, Weight::Warn),
+            when(latency_ms > LATENCY_MS, Level::Warn),
             format!("the server answers within {latency_ms} ms"),
         ));
         Ok(findings)
@@ -92,10 +70,10 @@ fn durability(row: &Row) -> Result<Vec<Finding>, Trouble> {
     let fsync: String = get(row, "fsync")?;
     let pages: String = get(row, "full_page_writes")?;
     Ok(vec![
-        finding("server_version", Weight::Ok, format!("PostgreSQL {}", get::<&str>(row, "server_version")?)),
+        finding("server_version", Level::Ok, format!("PostgreSQL {}", get::<&str>(row, "server_version")?)),
         finding(
             "synchronous_commit",
-            when(commit == "off", Weight::Bad),
+            when(commit == "off", Level::Bad),
             match commit.as_str() {
                 "off" => "synchronous_commit is off: a crash of the server loses answered writes".to_owned(),
                 "local" => "synchronous_commit is local: a failover can lose answered writes".to_owned(),
@@ -104,17 +82,13 @@ fn durability(row: &Row) -> Result<Vec<Finding>, Trouble> {
         ),
         finding(
             "fsync",
-            when(fsync != "on", Weight::Bad),
+            when(fsync != "on", Level::Bad),
             format!(
                 "fsync is {fsync}{}",
                 if fsync == "on" { "" } else { ": a crash of the machine loses everything" }
             ),
         ),
-        finding(
-            "full_page_writes",
-            when(pages != "on", Weight::Warn),
-            format!("full_page_writes is {pages}"),
-        ),
+        finding("full_page_writes", when(pages != "on", Level::Warn), format!("full_page_writes is {pages}")),
     ])
 }
 
@@ -130,7 +104,7 @@ fn service(row: &Row) -> Result<Vec<Finding>, Trouble> {
     Ok(vec![
         finding(
             "replica",
-            when(replica || read_only, Weight::Bad),
+            when(replica || read_only, Level::Bad),
             if replica || read_only {
                 "this server takes no writes: it is a replica, or read-only"
             } else {
@@ -139,7 +113,7 @@ fn service(row: &Row) -> Result<Vec<Finding>, Trouble> {
         ),
         finding(
             "permissions",
-            when(closed > 0 || !may_use, Weight::Bad),
+            when(closed > 0 || !may_use, Level::Bad),
             if closed > 0 || !may_use {
                 format!("this role cannot do the daily work: {closed} tables are closed to it")
             } else {
@@ -148,17 +122,17 @@ fn service(row: &Row) -> Result<Vec<Finding>, Trouble> {
         ),
         finding(
             "isolation",
-            when(isolation != "read committed", Weight::Bad),
+            when(isolation != "read committed", Level::Bad),
             format!("transactions are {isolation}"),
         ),
         finding(
             "clock",
-            when(apart_ms > CLOCK_MS, Weight::Warn),
+            when(apart_ms > CLOCK_MS, Level::Warn),
             format!("the server's clock is {apart_ms} ms from this machine's; times are the server's"),
         ),
         finding(
             "statement_timeout",
-            when(timeout == "0", Weight::Warn),
+            when(timeout == "0", Level::Warn),
             if timeout == "0" {
                 "statement_timeout is not set: a statement that nobody waits for any more goes on".to_owned()
             } else {
@@ -170,11 +144,11 @@ fn service(row: &Row) -> Result<Vec<Finding>, Trouble> {
 
 fn pooling(room: &PostgresRoom) -> Finding {
     if room.desk.sessions.named() {
-        finding("pool_mode", Weight::Ok, "sessions are this program's own: statements are prepared once")
+        finding("pool_mode", Level::Ok, "sessions are this program's own: statements are prepared once")
     } else {
         finding(
             "pool_mode",
-            Weight::Warn,
+            Level::Warn,
             "behind a pooler in transaction mode: statements are planned anew each time",
         )
     }

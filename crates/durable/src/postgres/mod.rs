@@ -38,7 +38,7 @@ use pg::{address, params, session, tls, trouble};
 pub use address::{Address, AddressError, Secured, Statements};
 #[cfg(feature = "conformance")]
 pub use damage::damage;
-pub use doctor::{Finding, Weight, doctor};
+pub use doctor::doctor;
 pub use error::OpenError;
 pub use options::{Options, TimeSource};
 pub use submitting::{SubmitError, submit_on};

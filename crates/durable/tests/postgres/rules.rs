@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use protocol::{FaultKind, Guard, JobId, JobSpec, Phase, Step, Token};
 use remora_durable::postgres::migrate::{self, Setup};
-use remora_durable::postgres::{OpenError, Options, PostgresRoom, Weight, doctor, submit_on};
+use remora_durable::postgres::{OpenError, Options, PostgresRoom, doctor, submit_on};
 use remora_durable::{Durable, DurableReads, JobFilter, Listing, ReapLostAttempt, RequestCancel, Submit};
 use tokio_postgres::NoTls;
 
@@ -252,7 +252,10 @@ async fn a_restricted_role_with_an_odd_password_does_all_daily_work_and_nothing_
     let room = PostgresRoom::open(&daily, Options::default()).await.unwrap();
     a_day(&room).await;
     let findings = doctor(&room).await.unwrap();
-    assert!(findings.iter().any(|one| one.name == "permissions" && one.weight == Weight::Ok), "{findings:?}");
+    assert!(
+        findings.iter().any(|one| one.name == "permissions" && one.level == protocol::Level::Ok),
+        "{findings:?}"
+    );
     let plain = daily.split('?').next().unwrap();
     let (client, connection) = tokio_postgres::connect(plain, NoTls).await.unwrap();
     tokio::spawn(connection);

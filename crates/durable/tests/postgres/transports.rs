@@ -6,7 +6,7 @@ use std::path::Path;
 use protocol::JobId;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use remora_durable::postgres::migrate::{self, Setup};
-use remora_durable::postgres::{OpenError, Options, PostgresRoom, Statements, Weight, doctor};
+use remora_durable::postgres::{OpenError, Options, PostgresRoom, Statements, doctor};
 use remora_durable::{Durable, DurableReads};
 use testbed::{Folder, Postgres, postgres::Pooler};
 
@@ -142,7 +142,10 @@ async fn behind_a_pooler_in_transaction_mode_statements_are_sent_whole_and_all_o
     assert_eq!(room.address().statements, Statements::Unnamed, "it was found out");
     a_day(&room).await;
     let findings = doctor(&room).await.unwrap();
-    assert!(findings.iter().any(|one| one.name == "pool_mode" && one.weight == Weight::Warn), "{findings:?}");
+    assert!(
+        findings.iter().any(|one| one.name == "pool_mode" && one.level == protocol::Level::Warn),
+        "{findings:?}"
+    );
     assert_eq!(open(&direct).await.unwrap().address().statements, Statements::Named);
     // Many callers over few sessions of the server.
     let requests: Vec<_> = (100..140).map(|number| [submit(number)]).collect();
@@ -164,12 +167,12 @@ async fn a_doctor_names_what_weakens_the_promise() {
     let url = format!("{}?sslmode=disable", server.url());
     migrate::up(&url, &Setup::default()).await.unwrap();
     let findings = doctor(&open(&url).await.unwrap()).await.unwrap();
-    let weight = |name: &str| findings.iter().find(|one| one.name == name).unwrap().weight;
-    assert_eq!((weight("synchronous_commit"), weight("fsync")), (Weight::Bad, Weight::Bad));
-    assert_eq!((weight("full_page_writes"), weight("replica")), (Weight::Warn, Weight::Ok));
+    let weight = |name: &str| findings.iter().find(|one| one.name == name).unwrap().level;
+    assert_eq!((weight("synchronous_commit"), weight("fsync")), (protocol::Level::Bad, protocol::Level::Bad));
+    assert_eq!((weight("full_page_writes"), weight("replica")), (protocol::Level::Warn, protocol::Level::Ok));
     assert_eq!(
         (weight("permissions"), weight("isolation"), weight("clock")),
-        (Weight::Ok, Weight::Ok, Weight::Ok)
+        (protocol::Level::Ok, protocol::Level::Ok, protocol::Level::Ok)
     );
     assert!(Path::new(server.folder()).exists());
 }

@@ -51,7 +51,7 @@ pub(super) fn place(trace: &Trace<'_>, node: &Node, list: usize, effort: Effort)
 impl Trial<'_> {
     /// Whether events of this store between its last one placed and this one may be gone with a killed process.
     fn may_lack(&self, list: usize, fact: &Fact, effort: Effort) -> bool {
-        effort >= Effort::Gaps && fact.segment > self.node.segments[list]
+        effort >= Effort::Gaps && (self.trace.cut || fact.segment > self.node.segments[list])
     }
 
     /// Whether the worker's own record may lack what this request rests on.

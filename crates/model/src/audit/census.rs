@@ -21,6 +21,8 @@ struct Epochs {
     /// Epochs whose end was recorded.
     ended: Vec<u64>,
     first_segment: Option<u64>,
+    owner: bool,
+    cut: bool,
 }
 
 /// The part of an event that is counted.
@@ -55,6 +57,7 @@ impl Census {
             let pool = self.pools.entry(source.pool).or_default();
             let first = pool.first_segment.get_or_insert(source.segment);
             *first = (*first).min(source.segment);
+            pool.owner |= source.owner;
             if head.epoch > 0 && pool.seen.last() != Some(&head.epoch) && !pool.seen.contains(&head.epoch) {
                 pool.seen.push(head.epoch);
             }
@@ -62,6 +65,22 @@ impl Census {
                 pool.ended.push(head.epoch);
             }
         }
+    }
+
+    /// A writer of this pool ended in the middle, or has not ended yet.
+    pub fn cut(&mut self, pool: usize) {
+        self.pools.entry(pool).or_default().cut = true;
+    }
+
+    /// Whether one process records for the rooms of this pool.
+    pub(super) fn has_owner(&self, pool: usize) -> bool {
+        self.pools.get(&pool).is_some_and(|pool| pool.owner)
+    }
+
+    /// Whether events of this pool's rooms may be missing anywhere, because whoever was answered recorded them and was
+    /// killed.
+    pub(super) fn was_cut(&self, pool: usize) -> bool {
+        self.pools.get(&pool).is_some_and(|pool| pool.cut && !pool.owner)
     }
 
     /// One event of this job has come; whether it was the last.

@@ -42,7 +42,7 @@ const LIKELY: [Missing; 9] = [
 /// What may be missing before the job's next recorded revision, the likeliest last.
 pub(super) fn missing(trace: &Trace<'_>, node: &Node) -> &'static [Missing] {
     let gap = match trace.lists[DURABLE].get(node.at[DURABLE]) {
-        Some(fact) if fact.segment > node.segments[DURABLE] => {
+        Some(fact) if trace.cut || fact.segment > node.segments[DURABLE] => {
             revision(&fact.event).saturating_sub(node.revision + u64::from(raises(&fact.event)))
         }
         _ => 0,

@@ -37,6 +37,9 @@ pub struct Source {
     pub pool: usize,
     /// Which file of its writer, from the oldest one kept. A process may have been killed between two.
     pub segment: u64,
+    /// Whether its writer holds the rooms and records for everybody, as the owner of a data folder does. Otherwise each
+    /// process records what it was answered, and one that is killed takes the newest of that with it.
+    pub owner: bool,
 }
 
 /// What an audit found.
@@ -64,6 +67,8 @@ pub struct Report {
 pub struct Audit {
     census: Census,
     pools: HashMap<usize, Pool>,
+    /// Of pools that many record: to be counted in the pool's order once all are there.
+    unordered: HashMap<usize, Vec<Event>>,
     count_permits: bool,
     jobs: HashMap<JobId, Open>,
     report: Report,
@@ -79,7 +84,14 @@ impl Audit {
     #[must_use]
     pub fn new(census: Census) -> Self {
         let report = Report::default();
-        Self { census, pools: HashMap::new(), count_permits: true, jobs: HashMap::new(), report }
+        Self {
+            census,
+            pools: HashMap::new(),
+            unordered: HashMap::new(),
+            count_permits: true,
+            jobs: HashMap::new(),
+            report,
+        }
     }
 
     /// The same, of a part of the jobs: what the pool's places come to cannot be said.
@@ -93,8 +105,12 @@ impl Audit {
         let arrival = self.report.events;
         self.report.events += 1;
         if self.count_permits && event.room == Room::Coordination {
-            let failure = self.pools.entry(source.pool).or_default().take(&event);
-            self.report.failures.extend(failure);
+            if self.census.has_owner(source.pool) {
+                let failure = self.pools.entry(source.pool).or_default().take(&event);
+                self.report.failures.extend(failure);
+            } else if permits::concerns(&event) {
+                self.unordered.entry(source.pool).or_default().push(event.clone());
+            }
         }
         let Some(job) = event.job else { return };
         let complete = self.census.seen(job);
@@ -114,6 +130,7 @@ impl Audit {
         let surroundings = Surroundings {
             last_epoch: self.census.last_epoch(open.pool),
             first_segment: self.census.first_segment(open.pool),
+            cut: self.census.was_cut(open.pool),
             census: &self.census,
         };
         let trace = Trace::new(job, open.facts, &surroundings);
@@ -139,6 +156,11 @@ impl Audit {
         left.sort_unstable_by_key(|(job, _)| *job);
         for (job, open) in left {
             self.judge(job, open);
+        }
+        for (pool, mut events) in std::mem::take(&mut self.unordered) {
+            events.sort_by_key(|event| (event.epoch, event.order));
+            let mut counted = if self.census.was_cut(pool) { Pool::with_gaps() } else { Pool::default() };
+            self.report.failures.extend(events.iter().filter_map(|event| counted.take(event)));
         }
         self.report.losses = self.census.losses();
         self.report

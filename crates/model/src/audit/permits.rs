@@ -23,16 +23,29 @@ pub struct Pool {
     other: Option<u64>,
     in_use: u64,
     open: bool,
+    /// Events may be missing: what the replay holds says nothing.
+    gaps: bool,
+}
+
+/// Whether an event says anything about places.
+pub fn concerns(event: &Event) -> bool {
+    event.outcome == Outcome::Taken && event.detail.in_use.is_some()
 }
 
 impl Pool {
+    /// One of which events may be missing: only the limit is checked.
+    #[must_use]
+    pub fn with_gaps() -> Self {
+        Self { gaps: true, ..Self::default() }
+    }
+
     /// Takes the next event in the pool's order; what is wrong with it, if anything is.
     pub fn take(&mut self, event: &Event) -> Option<Failure> {
         if event.outcome != Outcome::Taken {
             return None;
         }
         if event.epoch > self.epoch {
-            *self = Self { epoch: event.epoch, ..Self::default() };
+            *self = Self { epoch: event.epoch, gaps: self.gaps, ..Self::default() };
         }
         let ordered = event.epoch == self.epoch && event.order > self.order;
         if !ordered {
@@ -76,6 +89,9 @@ impl Pool {
         };
         if took && !within {
             return Err(Why::Broken("PermitSafety"));
+        }
+        if self.gaps {
+            return Ok(());
         }
         let held = u64::try_from(self.reservations.len() + self.leases.len()).unwrap_or(u64::MAX);
         let Some(other) = in_use.checked_sub(held) else {

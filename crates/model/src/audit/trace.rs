@@ -29,6 +29,7 @@ pub(super) struct Fact {
 pub(super) struct Surroundings<'a> {
     pub(super) last_epoch: u64,
     pub(super) first_segment: u64,
+    pub(super) cut: bool,
     pub(super) census: &'a Census,
 }
 
@@ -49,6 +50,8 @@ pub(super) struct Trace<'a> {
     pub(super) last_epoch: u64,
     pub(super) first_segment: u64,
     pub(super) begun_before: bool,
+    /// Events of the stores may be missing anywhere.
+    pub(super) cut: bool,
     census: &'a Census,
 }
 
@@ -134,6 +137,7 @@ impl<'a> Trace<'a> {
             last_epoch: around.last_epoch,
             first_segment: around.first_segment,
             begun_before,
+            cut: around.cut,
             census: around.census,
         }
     }
@@ -310,6 +314,6 @@ impl Trace<'_> {
     pub(super) fn is_cut(&self) -> bool {
         let mut segments = self.lists[..ACTORS].iter().flatten().map(|fact| fact.segment);
         let first = segments.next();
-        self.is_open() || segments.any(|segment| Some(segment) != first)
+        self.cut || self.is_open() || segments.any(|segment| Some(segment) != first)
     }
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::client::{Refusal, Request};
 use super::sweep::date;
 use super::{S3Target, xml};
-use crate::finding::Finding;
+use protocol::Finding;
 
 /// Signatures are refused from fifteen minutes on.
 const CLOCK_WARN_S: u64 = 60;

@@ -48,16 +48,18 @@ pub(crate) fn audit(folders: &[PathBuf], job: Option<JobId>) -> anyhow::Result<(
     let wanted = |of: Option<JobId>| job.is_none() || of == job;
     let mut gaps = Gaps { rotated: files.rotated(), ..Gaps::default() };
     let mut census = Census::default();
-    files.each(|head: model::audit::Head, source| {
+    let ends = files.each(|head: model::audit::Head, source| {
         if wanted(head.job) || head.job.is_none() {
             census.count(&head, source);
         }
     })?;
+    ends.cut.iter().for_each(|pool| census.cut(*pool));
+    gaps.cut_lines = ends.cut_lines;
     let mut audit = Audit::new(census);
     if job.is_some() {
         audit = audit.without_permits();
     }
-    gaps.cut_lines = files.each(|event: protocol::Event, source| {
+    files.each(|event: protocol::Event, source| {
         if wanted(event.job) {
             audit.take(event, source);
         }

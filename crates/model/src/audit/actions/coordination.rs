@@ -23,6 +23,9 @@ impl Trial<'_> {
         }
         self.node.epoch = event.epoch;
         self.node.lost = false;
+        if may_lack {
+            self.make_room(event)?;
+        }
         match event.action {
             Action::Enqueue | Action::Reserve | Action::PublishCancelNotice => self.queue(event, may_lack)?,
             Action::CleanTerminalCoordination => {
@@ -36,6 +39,48 @@ impl Trial<'_> {
         }
         self.node.segments[COORDINATION] = fact.segment;
         Ok(())
+    }
+
+    /// What must have happened before, and went with who was answered: a permit given or dropped, a lease that began or
+    /// ended.
+    fn make_room(&mut self, event: &Event) -> Result<(), Why> {
+        match event.action {
+            Action::Enqueue => {
+                let rows = 1..=self.trace.rows;
+                let live = rows.map(|token| Attempt { job: JOB, token }).find(|of| self.lease_is_live(*of));
+                live.map_or(Ok(()), |of| self.expire_unrecorded(of))?;
+                if self.node.state[JOB].reservation.is_some() { self.suspect() } else { Ok(()) }
+            }
+            Action::ReapObserve => {
+                let of = self.attempt(event.action, self.trace.token(event))?;
+                if self.lease_is_live(of) {
+                    self.expire_unrecorded(of)?;
+                }
+                let row = &self.node.state[JOB];
+                let held = row.reservation.is_some() && row.reservation == self.node.state[of].attempt_worker;
+                if held { self.suspect() } else { Ok(()) }
+            }
+            Action::ExpireLease | Action::RenewLease | Action::ReleaseLease => {
+                let of = self.attempt(event.action, self.trace.token(event))?;
+                self.activate_unrecorded(of)
+            }
+            Action::FalseSuspicion | Action::ReleaseReservation | Action::ClaimRefused
+                if event.detail.reservation != self.node.reservation =>
+            {
+                if self.node.reservation.is_some() {
+                    self.suspect()?;
+                }
+                self.reserve_unrecorded(self.trace.worker(event).unwrap_or(self.trace.nobody()))?;
+                self.node.reservation = event.detail.reservation;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn expire_unrecorded(&mut self, of: Attempt) -> Result<(), Why> {
+        self.age(of)?;
+        self.infer(Move::ExpireLease(of))
     }
 
     fn queue(&mut self, event: &Event, may_lack: bool) -> Result<(), Why> {

@@ -1,7 +1,7 @@
-//! What a doctor found.
+//! What an examination of a room, or of the machine, found.
 
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// As it should be.
     Ok,
@@ -23,18 +23,21 @@ pub struct Finding {
 }
 
 impl Finding {
-    #[cfg_attr(not(feature = "s3"), expect(dead_code, reason = "the folder needs no doctor"))]
-    pub(crate) fn ok(name: &'static str, text: impl Into<String>) -> Self {
+    /// As it should be.
+    #[must_use]
+    pub fn ok(name: &'static str, text: impl Into<String>) -> Self {
         Self { name, level: Level::Ok, text: text.into() }
     }
 
-    #[cfg_attr(not(feature = "s3"), expect(dead_code, reason = "the folder needs no doctor"))]
-    pub(crate) fn warn(name: &'static str, text: impl Into<String>) -> Self {
+    /// It works, with a cost that the text names.
+    #[must_use]
+    pub fn warn(name: &'static str, text: impl Into<String>) -> Self {
         Self { name, level: Level::Warn, text: text.into() }
     }
 
-    #[cfg_attr(not(feature = "s3"), expect(dead_code, reason = "the folder needs no doctor"))]
-    pub(crate) fn bad(name: &'static str, text: impl Into<String>) -> Self {
+    /// It does not work.
+    #[must_use]
+    pub fn bad(name: &'static str, text: impl Into<String>) -> Self {
         Self { name, level: Level::Bad, text: text.into() }
     }
 }

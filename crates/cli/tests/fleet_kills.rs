@@ -1,0 +1,68 @@
+//! Workers of an installation that die, and coordination that is lost, with jobs running.
+
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+use std::time::{Duration, Instant};
+
+use chaos::fleet::{Fleet, FleetOptions};
+use chaos::{count, count_result, eventually, kill};
+use protocol::{FailureCause, JobId, Phase, Verdict};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+async fn fleet(workers: u32, lease: Duration) -> Fleet {
+    let options = FleetOptions { servers: 1, workers, slots: 2, lease };
+    Fleet::start(env!("CARGO_BIN_EXE_remora"), options).await.unwrap()
+}
+
+/// The process of the worker that holds the job's lease.
+async fn holder(fleet: &Fleet, job: JobId) -> u32 {
+    eventually("a worker executes the job", LIMIT, || async {
+        let workers = fleet.client().workers().await?;
+        let held = workers.iter().find(|worker| worker.attempts.iter().any(|held| held.job == job));
+        Ok(held.map(|worker| worker.registration.pid))
+    })
+    .await
+    .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_workers_job_runs_elsewhere_within_two_leases_and_a_second_from_its_checkpoint() {
+    let lease = Duration::from_secs(3);
+    let fleet = fleet(2, lease).await;
+    let job = fleet.submit([count(60, Duration::from_millis(100), None)]).await.unwrap()[0];
+    let pid = holder(&fleet, job).await;
+    eventually("a checkpoint", LIMIT, || async {
+        Ok((fleet.job(job).await?.checkpoint_revision > 0).then_some(()))
+    })
+    .await
+    .unwrap();
+    let killed = Instant::now();
+    kill(pid);
+    eventually("the second attempt", lease * 2 + Duration::from_secs(1), || async {
+        Ok((fleet.job(job).await?.attempts.len() == 2).then_some(()))
+    })
+    .await
+    .unwrap();
+    println!("the next attempt began {:.1} s after the kill", killed.elapsed().as_secs_f64());
+    fleet.all_ended(&[job], LIMIT).await.unwrap();
+    let view = fleet.job(job).await.unwrap();
+    assert_eq!(view.attempts[0].verdict, Some(Verdict::Failed(FailureCause::Lost)), "{view:?}");
+    assert!(view.attempts[1].resumed_from > 0, "{view:?}");
+    assert_eq!(fleet.published(&view, "lines").await.unwrap(), count_result(60));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flushed_coordination_store_costs_executing_jobs_no_attempt() {
+    let mut fleet = fleet(2, Duration::from_secs(5)).await;
+    let jobs = fleet.submit((0..4).map(|_| count(40, Duration::from_millis(100), None))).await.unwrap();
+    for job in &jobs {
+        holder(&fleet, *job).await;
+    }
+    assert_eq!(fleet.stores().redis.say("FLUSHALL").trim(), "+OK");
+    fleet.all_ended(&jobs, LIMIT).await.unwrap();
+    for job in jobs {
+        let view = fleet.job(job).await.unwrap();
+        assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
+    }
+}
