@@ -35,7 +35,12 @@ enum On {
 
 impl On {
     /// A room at a URL, by the server's clock unless there is another.
-    async fn open(self, url: &str, clock_ms: Option<&Arc<AtomicU64>>, events: Arc<Trace>) -> Arc<dyn CoordinationRoom> {
+    async fn open(
+        self,
+        url: &str,
+        clock_ms: Option<&Arc<AtomicU64>>,
+        events: Arc<Trace>,
+    ) -> Arc<dyn CoordinationRoom> {
         let clock_ms = clock_ms.map(Arc::clone);
         let clock = clock_ms.map(|ms| -> dragonfly::Clock {
             Arc::new(move || Duration::from_millis(ms.load(Ordering::SeqCst)))

@@ -11,7 +11,18 @@ use super::Breach;
 const FORBIDDEN: [(&str, &[&str]); 10] = [
     (
         "pg",
-        &["durable", "coordination", "target", "wire", "agents", "worker", "server", "remora", "model", "runtime"],
+        &[
+            "durable",
+            "coordination",
+            "target",
+            "wire",
+            "agents",
+            "worker",
+            "server",
+            "remora",
+            "model",
+            "runtime",
+        ],
     ),
     (
         "protocol",

@@ -163,3 +163,42 @@ impl<S, R: CoordinationRoom> World<S, R> {
         tokio::time::timeout(Duration::from_secs(30), ask).await.expect("the server answers again")
     }
 }
+
+impl<S, R: CoordinationRoom> World<S, R> {
+    /// Jobs pass through, ten at a time: enqueued, reserved, activated, renewed, released.
+    pub(crate) async fn cycle(&self, jobs: &[u128]) {
+        let at = self.at();
+        let enqueue = |job: &u128| Enqueue {
+            job: JobId(*job),
+            window: window(),
+            position: Position { sequence: u64::try_from(*job).unwrap(), ..Position::default() },
+            checkpoint_revision: 0,
+            judged: Vec::new(),
+        };
+        let batch: Vec<_> = jobs.iter().map(enqueue).collect();
+        assert!(self.room.enqueue(&at, &batch).await.unwrap().iter().all(|one| one.step.refused().is_none()));
+        for some in jobs.chunks(10) {
+            let reservations = some.iter().map(|id| ReservationId(*id)).collect();
+            let reserve = Reserve { worker: WORKER, reservations, windows: vec![window()] };
+            self.room.reserve(&at, &reserve).await.unwrap();
+            let activate = |id: &u128| ActivateAttempt {
+                job: JobId(*id),
+                attempt: AttemptId(*id),
+                token: Token(1),
+                reservation: ReservationId(*id),
+                worker: WORKER,
+                judged: Vec::new(),
+            };
+            let batch: Vec<_> = some.iter().map(activate).collect();
+            self.room.activate_attempt(&at, &batch).await.unwrap();
+            let renew = |id: &u128| RenewLease { job: JobId(*id), attempt: AttemptId(*id), worker: WORKER };
+            let batch: Vec<_> = some.iter().map(renew).collect();
+            self.room.renew_lease(&at, &batch).await.unwrap();
+            let release =
+                |id: &u128| ReleaseLease { job: JobId(*id), attempt: AttemptId(*id), judged: Vec::new() };
+            let batch: Vec<_> = some.iter().map(release).collect();
+            let released = self.room.release_lease(&at, &batch).await.unwrap();
+            assert!(released.iter().all(|one| one.step.refused().is_none()));
+        }
+    }
+}
