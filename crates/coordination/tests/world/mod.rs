@@ -79,6 +79,11 @@ impl<S, R: CoordinationRoom> World<S, R> {
         self.epoch.store(epoch, Ordering::SeqCst);
         self.configure(1, LEASE_MS).await;
         self.open_epoch(epoch).await;
+        self.register().await;
+    }
+
+    /// The worker lives: who is silent for two lease lengths is forgotten.
+    pub(crate) async fn register(&self) {
         let worker = Registration {
             worker: WORKER,
             name: "w".to_owned(),
@@ -167,6 +172,7 @@ impl<S, R: CoordinationRoom> World<S, R> {
 impl<S, R: CoordinationRoom> World<S, R> {
     /// Jobs pass through, ten at a time: enqueued, reserved, activated, renewed, released.
     pub(crate) async fn cycle(&self, jobs: &[u128]) {
+        self.register().await;
         let at = self.at();
         let enqueue = |job: &u128| Enqueue {
             job: JobId(*job),
