@@ -150,7 +150,7 @@ async fn a_pooler_in_transaction_mode_is_found_out_and_works() {
 }
 
 #[tokio::test]
-async fn the_doctor_finds_nothing_on_a_sound_server_and_names_a_long_transaction() {
+async fn the_doctor_finds_a_sound_server_sound_and_names_what_never_vacuums() {
     let world = open(Postgres::start_with(&[("autovacuum", "off")])).await;
     let findings = doctor(&world.room).await;
     let named =
