@@ -123,15 +123,18 @@ fn names(specs: &[(Module, Spec)]) -> Vec<String> {
     wrong
 }
 
-/// Adapters whose steps are scripts: the room, and where they lie.
-const SCRIPTED: [(Room, &str); 1] = [(Room::Coordination, "crates/coordination/src/dragonfly/lua")];
+/// Adapters whose steps are scripts or functions: the room, where they lie, how they end.
+const SCRIPTED: [(Room, &str, &str); 2] = [
+    (Room::Coordination, "crates/coordination/src/dragonfly/lua", "lua"),
+    (Room::Coordination, "crates/coordination/src/postgres/sql", "sql"),
+];
 
 /// Each action of such a room has a script that begins with its name.
 fn scripts(root: &Path) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (room, folder) in SCRIPTED {
+    for (room, folder, ending) in SCRIPTED {
         for action in Action::ALL.iter().filter(|action| action.room() == room) {
-            let name = format!("{folder}/{}.lua", action.name());
+            let name = format!("{folder}/{}.{ending}", action.name());
             let begins = format!("-- {}: ", action.spec_name());
             match std::fs::read_to_string(root.join(&name)) {
                 Ok(text) if text.starts_with(&begins) => {}

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// The durable store of an installation: postgres://user:password@host/database?schema=remora  [else: DATABASE_URL]
     #[arg(long, global = true, env = "REMORA_DURABLE", hide_env_values = true, value_name = "URL", help_heading = ROOMS)]
     pub(crate) durable: Option<String>,
-    /// Its coordination store: redis://… or rediss://…  [else: REDIS_URL]
+    /// Its coordination store: redis://…, rediss://… or postgres://…  [else: REDIS_URL]
     #[arg(long, global = true, env = "REMORA_COORDINATION", hide_env_values = true, value_name = "URL", help_heading = ROOMS)]
     pub(crate) coordination: Option<String>,
     /// Where its results go: s3://… or file:/…

@@ -14,5 +14,9 @@ pub mod memory;
 #[cfg(feature = "oracle")]
 pub mod oracle;
 pub mod port;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(any(feature = "dragonfly", feature = "postgres"))]
+mod remote;
 
 pub use port::*;

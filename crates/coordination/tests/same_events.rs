@@ -1,6 +1,6 @@
-//! The room on a server records what the embedded room records, step by step; and many at once never get more than is
+//! A room on a server records what the embedded room records, step by step; and many at once never get more than is
 //! there.
-#![cfg(all(feature = "dragonfly", feature = "memory"))]
+#![cfg(all(feature = "dragonfly", feature = "postgres", feature = "memory"))]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::BTreeSet;
@@ -14,6 +14,7 @@ use protocol::{
 };
 use remora_coordination::dragonfly::{self, DragonflyRoom};
 use remora_coordination::memory::{self, MemoryRoom};
+use remora_coordination::postgres::{self, PostgresRoom};
 use remora_coordination::*;
 
 #[derive(Default)]
@@ -25,16 +26,59 @@ impl EventSink for Trace {
     }
 }
 
-fn fresh_url() -> String {
+/// A server that keeps the room.
+#[derive(Clone, Copy)]
+enum On {
+    Redis,
+    Postgres,
+}
+
+impl On {
+    /// A room at a URL, by the server's clock unless there is another.
+    async fn open(
+        self,
+        url: &str,
+        clock_ms: Option<&Arc<AtomicU64>>,
+        events: Arc<Trace>,
+    ) -> Arc<dyn CoordinationRoom> {
+        let clock_ms = clock_ms.map(Arc::clone);
+        let clock = clock_ms.map(|ms| -> dragonfly::Clock {
+            Arc::new(move || Duration::from_millis(ms.load(Ordering::SeqCst)))
+        });
+        match self {
+            Self::Redis => {
+                let options = dragonfly::Options { clock, events, ..dragonfly::Options::default() };
+                Arc::new(DragonflyRoom::open(url, options).await.unwrap())
+            }
+            Self::Postgres => {
+                let options = postgres::Options { clock, events, ..postgres::Options::default() };
+                Arc::new(PostgresRoom::open(url, options).await.unwrap())
+            }
+        }
+    }
+
+    /// The URL of a pool that nobody else uses.
+    fn fresh_url(self) -> String {
+        let pool = fresh_pool();
+        match self {
+            Self::Redis => {
+                let url = testbed::redis::shared();
+                let joint = if url.contains('?') { '&' } else { '?' };
+                format!("{url}{joint}installation=remora-test&pool={pool}")
+            }
+            Self::Postgres => {
+                let url = testbed::postgres::shared();
+                format!("{url}?sslmode=disable&connections=4&schema=coordination_tests&pool={pool}")
+            }
+        }
+    }
+}
+
+fn fresh_pool() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let number = COUNT.fetch_add(1, Ordering::SeqCst);
-    let pool = format!("e{}-{}-{number}", std::process::id(), since.as_micros());
-    {
-        let url = testbed::redis::shared();
-        let joint = if url.contains('?') { '&' } else { '?' };
-        format!("{url}{joint}installation=remora-test&pool={pool}")
-    }
+    format!("e{}-{}-{number}", std::process::id(), since.as_micros())
 }
 
 fn at(sequence: u64) -> At {
@@ -138,8 +182,7 @@ async fn live(room: &dyn CoordinationRoom, clock_ms: &AtomicU64) {
     }
 }
 
-#[tokio::test]
-async fn a_life_is_recorded_as_the_embedded_room_records_it_order_for_order() {
+async fn records_as_the_embedded_room_does(on: On) {
     let (clock_ms, other_ms) = (Arc::new(AtomicU64::new(100_000)), Arc::new(AtomicU64::new(100_000)));
     let (here, there) = (Arc::new(Trace::default()), Arc::new(Trace::default()));
     let clock = Arc::clone(&clock_ms);
@@ -149,14 +192,8 @@ async fn a_life_is_recorded_as_the_embedded_room_records_it_order_for_order() {
         ..memory::Options::default()
     });
     live(&embedded, &clock_ms).await;
-    let clock = Arc::clone(&other_ms);
-    let options = dragonfly::Options {
-        clock: Some(Arc::new(move || Duration::from_millis(clock.load(Ordering::SeqCst)))),
-        events: there.clone(),
-        ..dragonfly::Options::default()
-    };
-    let room = DragonflyRoom::open(&fresh_url(), options).await.unwrap();
-    live(&room, &other_ms).await;
+    let room = on.open(&on.fresh_url(), Some(&other_ms), there.clone()).await;
+    live(room.as_ref(), &other_ms).await;
     let (expected, found) = (here.0.lock().unwrap().clone(), there.0.lock().unwrap().clone());
     assert!(expected.len() > 35, "{}", expected.len());
     for (one, other) in expected.iter().zip(&found) {
@@ -165,9 +202,19 @@ async fn a_life_is_recorded_as_the_embedded_room_records_it_order_for_order() {
     assert_eq!(expected.len(), found.len());
 }
 
+#[tokio::test]
+async fn a_life_is_recorded_as_the_embedded_room_records_it_order_for_order() {
+    records_as_the_embedded_room_does(On::Redis).await;
+}
+
+#[tokio::test]
+async fn a_life_on_postgresql_is_recorded_as_the_embedded_room_records_it_order_for_order() {
+    records_as_the_embedded_room_does(On::Postgres).await;
+}
+
 /// One worker of many: takes places and gives them back until there is nothing left.
-async fn work(url: String, number: u128) -> Vec<JobId> {
-    let room = DragonflyRoom::open(&url, dragonfly::Options::default()).await.unwrap();
+async fn work(on: On, url: String, number: u128) -> Vec<JobId> {
+    let room = on.open(&url, None, Arc::default()).await;
     let mut done = Vec::new();
     for round in 0.. {
         let id = number * 1_000_000 + round + 1;
@@ -201,15 +248,14 @@ async fn work(url: String, number: u128) -> Vec<JobId> {
     unreachable!("until nothing is queued")
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_at_once_never_pass_the_limit_and_no_job_is_given_twice() {
+async fn many_at_once(on: On) {
     const JOBS: u128 = 300;
-    let url = fresh_url();
-    let room = DragonflyRoom::open(&url, dragonfly::Options::default()).await.unwrap();
-    open(&room, 3).await;
+    let url = on.fresh_url();
+    let room = on.open(&url, None, Arc::default()).await;
+    open(room.as_ref(), 3).await;
     let jobs: Vec<_> = (1..=JOBS).map(enqueue).collect();
     room.enqueue(&at(4), &jobs).await.unwrap();
-    let workers: Vec<_> = (1..=8).map(|number| tokio::spawn(work(url.clone(), number))).collect();
+    let workers: Vec<_> = (1..=8).map(|number| tokio::spawn(work(on, url.clone(), number))).collect();
     let mut done = Vec::new();
     for worker in workers {
         done.extend(worker.await.unwrap());
@@ -218,6 +264,16 @@ async fn many_at_once_never_pass_the_limit_and_no_job_is_given_twice() {
     assert_eq!(done.iter().collect::<BTreeSet<_>>().len(), 300, "each once");
     let state = room.pool().await.unwrap();
     assert_eq!((state.queued, state.leases, state.reservations), (0, 0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_at_once_never_pass_the_limit_and_no_job_is_given_twice() {
+    many_at_once(On::Redis).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_at_once_on_postgresql_never_pass_the_limit_and_no_job_is_given_twice() {
+    many_at_once(On::Postgres).await;
 }
 
 #[tokio::test]

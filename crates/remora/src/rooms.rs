@@ -15,7 +15,8 @@ use worker::Rooms;
 pub struct RoomUrls {
     /// Truth: `postgres://…`.
     pub durable: String,
-    /// Coordination: `redis://…`, `rediss://…`, with or without Sentinels.
+    /// Coordination: `redis://…`, `rediss://…`, with or without Sentinels; or `postgres://…`, for teams that want no second
+    /// store.
     pub coordination: String,
     /// Results: `file:/…`, which every machine must have, or `s3://…`.
     pub target: String,
@@ -136,6 +137,16 @@ fn closed(error: RoomsError) -> Vec<Finding> {
     vec![Finding::bad("open", text)]
 }
 
+impl RoomUrls {
+    /// `LoseCoordinationState`, on purpose: what the pool holds is deleted, and nothing else of its server.
+    ///
+    /// # Errors
+    /// When the URL is wrong or the server gives no answer.
+    pub async fn lose_coordination(&self) -> Result<(), RoomsError> {
+        real::lose_coordination(&self.coordination).await
+    }
+}
+
 /// A URL without what stands before its host and behind its path.
 fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
@@ -179,7 +190,7 @@ mod real {
     use coordination::dragonfly::{self, DragonflyRoom};
     use durable::DurableRoom;
     use durable::postgres::{self, PostgresRoom};
-    use protocol::{AttemptId, EventSink, Finding, JobId, Token};
+    use protocol::{AttemptId, EventSink, Finding, JobId, NoEvents, Token};
     use target::StageId;
 
     use super::{RoomsError, scheme};
@@ -199,11 +210,40 @@ mod real {
         url: &str,
         sink: &Arc<dyn EventSink>,
     ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
-        const ALLOWED: &str = "redis:, rediss:, redis+unix:, redis+sentinel:, rediss+sentinel:";
-        scheme("--coordination", url, "memory", ALLOWED)?;
-        let options = dragonfly::Options { events: Arc::clone(sink), ..dragonfly::Options::default() };
-        let room = DragonflyRoom::open(url, options).await;
-        Ok(Arc::new(room.map_err(|error| RoomsError::Coordination(Box::new(error)))?))
+        Ok(match Coordination::open(url, sink).await? {
+            Coordination::Dragonfly(room) => Arc::new(room),
+            Coordination::Postgres(room) => Arc::new(room),
+        })
+    }
+
+    /// The coordination room of a URL's scheme.
+    enum Coordination {
+        Dragonfly(DragonflyRoom),
+        Postgres(coordination::postgres::PostgresRoom),
+    }
+
+    impl Coordination {
+        async fn open(url: &str, sink: &Arc<dyn EventSink>) -> Result<Self, RoomsError> {
+            const ALLOWED: &str =
+                "redis:, rediss:, redis+unix:, redis+sentinel:, rediss+sentinel:, postgres:, postgresql:";
+            let events = Arc::clone(sink);
+            if scheme("--coordination", url, "memory", ALLOWED)?.starts_with("postgres") {
+                let options = coordination::postgres::Options { events, ..Default::default() };
+                let room = coordination::postgres::PostgresRoom::open(url, options).await;
+                return room.map(Self::Postgres).map_err(|error| RoomsError::Coordination(Box::new(error)));
+            }
+            let options = dragonfly::Options { events, ..dragonfly::Options::default() };
+            let room = DragonflyRoom::open(url, options).await;
+            room.map(Self::Dragonfly).map_err(|error| RoomsError::Coordination(Box::new(error)))
+        }
+    }
+
+    pub(super) async fn lose_coordination(url: &str) -> Result<(), RoomsError> {
+        let lost = match Coordination::open(url, &NoEvents::shared()).await? {
+            Coordination::Dragonfly(room) => room.lose().await,
+            Coordination::Postgres(room) => room.lose().await,
+        };
+        lost.map_err(|fault| RoomsError::Coordination(Box::new(fault)))
     }
 
     pub(super) async fn durable_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
@@ -214,9 +254,10 @@ mod real {
     }
 
     pub(super) async fn coordination_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
-        let room = DragonflyRoom::open(url, dragonfly::Options::default()).await;
-        let room = room.map_err(|error| RoomsError::Coordination(Box::new(error)))?;
-        Ok(dragonfly::doctor(&room).await)
+        Ok(match Coordination::open(url, &NoEvents::shared()).await? {
+            Coordination::Dragonfly(room) => dragonfly::doctor(&room).await,
+            Coordination::Postgres(room) => coordination::postgres::doctor(&room).await,
+        })
     }
 
     pub(super) async fn target_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
@@ -254,12 +295,16 @@ mod real {
         url: &str,
         _: &Arc<dyn EventSink>,
     ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
-        scheme("--coordination", url, "memory", "redis:, rediss:")?;
+        scheme("--coordination", url, "memory", "redis:, rediss:, postgres:, postgresql:")?;
         Err(RoomsError::NotBuilt("coordination"))
     }
 
     pub(super) async fn durable_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {
         Err(RoomsError::NotBuilt("durable"))
+    }
+
+    pub(super) async fn lose_coordination(_: &str) -> Result<(), RoomsError> {
+        Err(RoomsError::NotBuilt("coordination"))
     }
 
     pub(super) async fn coordination_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {

@@ -70,7 +70,7 @@ impl Shared {
                             && self.events.is_on()
                             && let Some(note) = A::note(one, &found)
                         {
-                            self.events.record(note.event(at, &row, &head));
+                            self.events.record(note.event(at, (row.order, row.verdict), &head));
                         }
                         if taken && row.recorded {
                             A::wakes(one, &found, &mut wakes);
@@ -79,7 +79,7 @@ impl Shared {
                             Verdict::Taken { .. } => Step::Taken(A::effect(one, found, &head)),
                             Verdict::Refused(guard) => Step::Refused(guard),
                         };
-                        answers.push(Stamped { mark: head.mark(&row), step });
+                        answers.push(Stamped { mark: head.mark(row.order), step });
                     }
                     self.hub.tell(wakes);
                 }

@@ -12,13 +12,10 @@ use super::reply::Reply;
 use super::script::Script;
 use super::shared::Shared;
 use super::{DragonflyRoom, millis};
+use crate::remote::finding::{finding, told};
 
 /// A round trip longer than this is told.
 const SLOW: Duration = Duration::from_millis(20);
-
-fn finding(name: &'static str, level: Level, text: impl Into<String>) -> Finding {
-    Finding { name, level, text: text.into() }
-}
 
 /// Looks at the room's server.
 pub async fn doctor(room: &DragonflyRoom) -> Vec<Finding> {
@@ -36,17 +33,6 @@ pub async fn doctor(room: &DragonflyRoom) -> Vec<Finding> {
     }
     findings.push(latency(shared).await);
     findings
-}
-
-/// A fault with its causes, in one line.
-fn told(fault: &Fault) -> String {
-    let mut text = fault.to_string();
-    let mut cause = std::error::Error::source(fault);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 impl Shared {

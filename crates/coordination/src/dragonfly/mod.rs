@@ -12,7 +12,6 @@
 mod actions;
 mod batch;
 mod doctor;
-mod events;
 mod keys;
 pub mod link;
 mod pool;
@@ -29,7 +28,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use protocol::{Action, ActorId, Detail, Event, EventSink, Fault, Mark, NoEvents, Outcome, Room};
+use protocol::{EventSink, Fault, Mark, NoEvents};
 
 use tokio::sync::watch;
 
@@ -37,6 +36,8 @@ use keys::Names;
 use link::{Address, BadAddress, Connections, Link};
 use shared::Shared;
 use wakes::Hub;
+
+use crate::remote::events;
 
 pub use doctor::doctor;
 pub use reply::Reply;
@@ -91,7 +92,7 @@ impl DragonflyRoom {
         let link: Arc<dyn Link> = Arc::new(connections);
         let room = Self::over(Arc::clone(&link), Names::new(&address.installation, &address.pool), options);
         let channel = room.shared.names.channel();
-        let mut stands = room.shared.hub.connect(link, address.clone(), channel);
+        let mut stands = wakes::connect(&room.shared.hub, link, address.clone(), channel);
         // Whoever listens from now on hears what others tell from now on, if the server is there at all.
         drop(tokio::time::timeout(patience, stands.wait_for(Option::is_some)).await);
         Ok(Self { address: Some(address), stands: Some(stands), ..room })
@@ -124,22 +125,7 @@ impl DragonflyRoom {
     pub async fn lose(&self) -> Result<(), Fault> {
         let was: Mark = self.shared.lose().await?;
         if was.epoch > 0 && self.shared.events.is_on() {
-            self.shared.events.record(Event {
-                room: Room::Coordination,
-                epoch: was.epoch,
-                order: was.order + 1,
-                action: Action::LoseCoordinationState,
-                outcome: Outcome::Taken,
-                job: None,
-                token: None,
-                attempt: None,
-                actor: ActorId(0),
-                sequence: was.epoch,
-                sent_after: 0,
-                answered_before: None,
-                detail: Detail::default(),
-                judged: Vec::new(),
-            });
+            self.shared.events.record(events::loss(was));
         }
         Ok(())
     }

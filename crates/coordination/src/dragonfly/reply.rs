@@ -4,6 +4,9 @@
 
 use protocol::{Fault, Guard};
 
+use super::events::Head;
+pub(super) use super::events::Verdict;
+
 /// A server's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
@@ -98,15 +101,6 @@ impl Fields {
     }
 }
 
-/// What a row says of its step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Taken, and the places in use after it where that was asked.
-    Taken { in_use: u32 },
-    /// Refused by this guard.
-    Refused(Guard),
-}
-
 /// One row of a script's answer.
 #[derive(Debug)]
 pub(super) struct Row {
@@ -165,6 +159,12 @@ impl Answered {
     /// The rows of an action.
     pub(super) fn into_rows(self) -> Read<Vec<Row>> {
         self.rows.into_iter().map(Row::read).collect()
+    }
+}
+
+impl Head {
+    pub(super) fn of(answered: &Answered) -> Self {
+        Self { epoch: answered.epoch, limit: answered.limit, lease_ms: answered.lease_ms }
     }
 }
 

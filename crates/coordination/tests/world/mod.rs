@@ -17,9 +17,9 @@ use tokio::sync::broadcast::Receiver;
 pub(crate) const LEASE_MS: u64 = 3_000;
 const WORKER: Incarnation = Incarnation(1);
 
-pub(crate) struct World {
-    pub(crate) server: Redis,
-    pub(crate) room: DragonflyRoom,
+pub(crate) struct World<S = Redis, R = DragonflyRoom> {
+    pub(crate) server: S,
+    pub(crate) room: R,
     epoch: AtomicU64,
     sequence: AtomicU64,
 }
@@ -42,7 +42,13 @@ impl World {
 
     /// Opens epoch 1 with ten places and a worker.
     pub(crate) async fn open_at(server: Redis, url: &str) -> Self {
-        let room = DragonflyRoom::open(url, Options::default()).await.unwrap();
+        Self::over(server, DragonflyRoom::open(url, Options::default()).await.unwrap()).await
+    }
+}
+
+impl<S, R: CoordinationRoom> World<S, R> {
+    /// Opens epoch 1 with ten places and a worker.
+    pub(crate) async fn over(server: S, room: R) -> Self {
         let world = Self { server, room, epoch: AtomicU64::new(1), sequence: AtomicU64::new(0) };
         world.install(1).await;
         world
@@ -73,6 +79,11 @@ impl World {
         self.epoch.store(epoch, Ordering::SeqCst);
         self.configure(1, LEASE_MS).await;
         self.open_epoch(epoch).await;
+        self.register().await;
+    }
+
+    /// The worker lives: who is silent for two lease lengths is forgotten.
+    pub(crate) async fn register(&self) {
         let worker = Registration {
             worker: WORKER,
             name: "w".to_owned(),
@@ -155,5 +166,45 @@ impl World {
             }
         };
         tokio::time::timeout(Duration::from_secs(30), ask).await.expect("the server answers again")
+    }
+}
+
+impl<S, R: CoordinationRoom> World<S, R> {
+    /// Jobs pass through, ten at a time: enqueued, reserved, activated, renewed, released.
+    pub(crate) async fn cycle(&self, jobs: &[u128]) {
+        self.register().await;
+        let at = self.at();
+        let enqueue = |job: &u128| Enqueue {
+            job: JobId(*job),
+            window: window(),
+            position: Position { sequence: u64::try_from(*job).unwrap(), ..Position::default() },
+            checkpoint_revision: 0,
+            judged: Vec::new(),
+        };
+        let batch: Vec<_> = jobs.iter().map(enqueue).collect();
+        assert!(self.room.enqueue(&at, &batch).await.unwrap().iter().all(|one| one.step.refused().is_none()));
+        for some in jobs.chunks(10) {
+            let reservations = some.iter().map(|id| ReservationId(*id)).collect();
+            let reserve = Reserve { worker: WORKER, reservations, windows: vec![window()] };
+            self.room.reserve(&at, &reserve).await.unwrap();
+            let activate = |id: &u128| ActivateAttempt {
+                job: JobId(*id),
+                attempt: AttemptId(*id),
+                token: Token(1),
+                reservation: ReservationId(*id),
+                worker: WORKER,
+                judged: Vec::new(),
+            };
+            let batch: Vec<_> = some.iter().map(activate).collect();
+            self.room.activate_attempt(&at, &batch).await.unwrap();
+            let renew = |id: &u128| RenewLease { job: JobId(*id), attempt: AttemptId(*id), worker: WORKER };
+            let batch: Vec<_> = some.iter().map(renew).collect();
+            self.room.renew_lease(&at, &batch).await.unwrap();
+            let release =
+                |id: &u128| ReleaseLease { job: JobId(*id), attempt: AttemptId(*id), judged: Vec::new() };
+            let batch: Vec<_> = some.iter().map(release).collect();
+            let released = self.room.release_lease(&at, &batch).await.unwrap();
+            assert!(released.iter().all(|one| one.step.refused().is_none()));
+        }
     }
 }

@@ -2,16 +2,13 @@
 
 use protocol::{AttemptId, Guard, JobId, Phase, Timestamp, Token, UserProgress, Verdict};
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
 
 use super::entry::Seen;
 use super::params::Id;
 use super::trouble::Trouble;
 use crate::{Checkpoint, Document, ProgramExit, ResultRecord, form};
 
-pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Trouble> {
-    row.try_get(column).map_err(|error| Trouble::BadRow(format!("column {column}: {error}")))
-}
+pub(super) use pg::get;
 
 /// A truth that is unknown counts as false: the row it would be about is not there.
 pub(super) fn holds(row: &Row, column: &str) -> Result<bool, Trouble> {

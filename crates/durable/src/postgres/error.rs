@@ -15,21 +15,9 @@ pub enum OpenError {
     /// TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// No connection to the server: it is not there, does not answer, does not let this user in, or is not who it should
-    /// be.
-    #[error("cannot connect to {place}")]
-    Connect {
-        /// The place.
-        place: String,
-        /// Why.
-        source: tokio_postgres::Error,
-    },
-    /// The server does not answer in time.
-    #[error("no answer in time from {place}")]
-    Slow {
-        /// The place.
-        place: String,
-    },
+    /// The server cannot be spoken to.
+    #[error(transparent)]
+    Server(#[from] pg::connect::ConnectError),
     /// The server is too old.
     #[error("{place} is PostgreSQL {found}; needed is version 14 or later")]
     OldServer {

@@ -197,7 +197,8 @@ async fn first_pool(client: &Client, address: &Address, setup: &Setup) -> Result
     let global_limit = super::params::small(setup.global_limit);
     let params: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 3] =
         [(&setup.pool, Type::TEXT), (&lease_ms, Type::INT8), (&global_limit, Type::INT4)];
-    ask(client, address, &text, &params).await.map(drop)
+    ask(client, address, &text, &params).await?;
+    Ok(())
 }
 
 /// The version of a schema that has a ledger, whose migrations are those of this program as far as it knows them.

@@ -13,7 +13,6 @@
 //! The spec speaks of the state as `durableVars`; each file of `actions` and of `sql` carries its action's name.
 
 mod actions;
-mod address;
 mod batch;
 mod column;
 #[cfg(feature = "conformance")]
@@ -24,19 +23,17 @@ mod error;
 pub mod migrate;
 mod open;
 mod options;
-mod params;
 mod people;
 mod reads;
 mod room;
-mod session;
 mod statements;
 mod submitting;
 #[cfg(test)]
 mod tests;
-mod tls;
-mod trouble;
 
 use std::sync::Arc;
+
+use pg::{address, params, session, tls, trouble};
 
 pub use address::{Address, AddressError, Secured, Statements};
 #[cfg(feature = "conformance")]

@@ -1,9 +1,10 @@
 //! Looks at server and schema before a room is opened on them.
 
-use tokio::time::timeout;
+use tokio_postgres::Client;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+pub(super) use pg::connect::{ask, connect};
 
 use super::address::{Address, Statements};
 use super::error::OpenError;
@@ -18,37 +19,6 @@ const OLDEST: i32 = 140_000;
 /// What a statement of `schema.sql` says.
 pub(super) const fn schema_sql(name: &str) -> &'static str {
     section(include_str!("sql/schema.sql"), name)
-}
-
-/// A connection of its own, which ends with the value.
-pub(super) async fn connect(address: &Address, tls: &MakeRustlsConnect) -> Result<Client, OpenError> {
-    let place = address.place();
-    let connected = timeout(address.call_timeout, address.config.connect(tls.clone())).await;
-    let (client, connection) = match connected {
-        Ok(Ok(both)) => both,
-        Ok(Err(source)) => return Err(OpenError::Connect { place, source }),
-        Err(_) => return Err(OpenError::Slow { place }),
-    };
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection ended");
-        }
-    });
-    Ok(client)
-}
-
-/// Asks without preparing: also good behind a pooler.
-pub(super) async fn ask(
-    client: &Client,
-    address: &Address,
-    text: &str,
-    params: &[(&(dyn tokio_postgres::types::ToSql + Sync), Type)],
-) -> Result<Vec<Row>, OpenError> {
-    let refused = |source| OpenError::Refused { place: address.place(), source };
-    match timeout(address.call_timeout, client.query_typed(text, params)).await {
-        Ok(answer) => answer.map_err(refused),
-        Err(_) => Err(OpenError::Slow { place: address.place() }),
-    }
 }
 
 /// What is there.
@@ -93,7 +63,7 @@ pub(super) async fn look(
     let client = connect(address, tls).await?;
     if address.statements == Statements::Detect {
         let other = connect(address, tls).await?;
-        let pooled = behind_a_pooler(&client, other, address).await?;
+        let pooled = pg::connect::behind_a_pooler(&client, other, address).await?;
         address.statements = if pooled { Statements::Unnamed } else { Statements::Named };
     }
     let identity = identify(&client, address).await?;
@@ -121,19 +91,4 @@ pub(super) async fn look(
         return Err(OpenError::OtherPool { place, found: name, wanted: options.pool.clone() });
     }
     Ok(())
-}
-
-/// Whether one connection may be given another session of the server with each transaction: while another connection is
-/// inside one, a session that was ours is seen in its hands, or ours has become another.
-async fn behind_a_pooler(client: &Client, mut other: Client, address: &Address) -> Result<bool, OpenError> {
-    let refused = |source| OpenError::Refused { place: address.place(), source };
-    let session = "SELECT pg_backend_pid() AS pid";
-    let pid =
-        |rows: Vec<Row>| rows.first().map(|row| row.try_get::<_, i32>("pid")).transpose().map_err(refused);
-    let first = pid(ask(client, address, session, &[]).await?)?;
-    let transaction = other.transaction().await.map_err(refused)?;
-    let held = pid(transaction.query_typed(session, &[]).await.map_err(refused)?)?;
-    let second = pid(ask(client, address, session, &[]).await?)?;
-    transaction.rollback().await.map_err(refused)?;
-    Ok(first != second || first == held)
 }

@@ -10,26 +10,12 @@ use super::actions::read_pool;
 use super::column::{self, get};
 use super::entry::mark;
 use super::params::{Params, small};
-use super::session::Sessions;
 use super::trouble::Trouble;
 use crate::form::{self, limit_column};
 use crate::{
     AttemptOf, AuthorityRead, Checkpoint, DispatchRead, Dispatchable, DurableReads, NextDue, PhaseRead,
     PoolRow, RunningAttempt, ScheduleRetry, SweepStage,
 };
-
-impl Sessions {
-    /// What a statement's rows say.
-    pub(super) async fn read<T>(
-        &self,
-        doing: &str,
-        (text, params): (&str, Params),
-        read: impl FnOnce(&[Row]) -> Result<T, Trouble>,
-    ) -> Result<T, Fault> {
-        let rows = self.rows(text, &params).await;
-        rows.and_then(|rows| read(&rows)).map_err(|trouble| trouble.of_a_read(self.doing(doing)))
-    }
-}
 
 /// Reads every row alike.
 pub(super) fn each<T>(

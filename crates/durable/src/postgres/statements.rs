@@ -3,18 +3,7 @@
 //! Promises that a name that is not there does not compile, and that nothing else is ever put into a statement.
 //! `end_attempt.sql` and `end_job.sql` are the common last parts of the statements that end an attempt or a job.
 
-/// What stands for the schema's name in the files.
-const PLACEHOLDER: &str = "{schema}";
-
-/// The name as an identifier of SQL.
-pub(super) fn quoted(schema: &str) -> String {
-    format!("\"{}\"", schema.replace('"', "\"\""))
-}
-
-/// The text with the schema's name in it.
-pub(super) fn in_schema(text: &str, schema: &str) -> String {
-    text.replace(PLACEHOLDER, &quoted(schema))
-}
+pub(super) use pg::schema::{in_schema, quoted};
 
 macro_rules! statements {
     ($($name:ident: $($file:literal)+;)*) => {
@@ -84,15 +73,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_is_quoted_whatever_its_name() {
-        assert_eq!(in_schema("FROM {schema}.job", "a\"b"), "FROM \"a\"\"b\".job");
-    }
-
-    #[test]
     fn every_file_begins_with_its_contract_and_is_used() {
-        let used = |stem: &str| {
-            Statements::FILES.contains(&stem) || ["damage", "doctor", "schema", "session"].contains(&stem)
-        };
+        let used =
+            |stem: &str| Statements::FILES.contains(&stem) || ["damage", "doctor", "schema"].contains(&stem);
         for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres/sql")).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
@@ -100,6 +83,6 @@ mod tests {
                 assert!(used(path.file_stem().unwrap().to_str().unwrap()), "{} is used", path.display());
             }
         }
-        assert!(Statements::new("s").all().iter().all(|(_, text)| !text.contains(PLACEHOLDER)));
+        assert!(Statements::new("s").all().iter().all(|(_, text)| !text.contains(pg::schema::PLACEHOLDER)));
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use coordination::dragonfly::{self, DragonflyRoom};
 use durable::JobView;
 use durable::postgres::migrate;
 use protocol::NoEvents;
@@ -27,7 +26,6 @@ pub(super) struct Rooms {
 pub(super) struct Left {
     urls: RoomUrls,
     name: String,
-    coordination: DragonflyRoom,
     target: Arc<dyn Target>,
 }
 
@@ -49,14 +47,13 @@ impl Rooms {
         })
         .await?;
         let rooms = urls.open(&NoEvents::shared()).await?;
-        let coordination = DragonflyRoom::open(&urls.coordination, dragonfly::Options::default()).await?;
         let target = Arc::clone(&rooms.target);
-        let left = Left { urls, name, coordination, target: Arc::clone(&target) };
+        let left = Left { urls, name, target: Arc::clone(&target) };
         Ok(Self { replica, left, client: Client::of(&rooms), target })
     }
 
     pub(super) async fn lose_coordination(&self) -> Result<(), Failure> {
-        Ok(self.left.coordination.lose().await?)
+        Ok(self.left.urls.lose_coordination().await?)
     }
 
     pub(super) async fn shutdown(self) -> Left {
@@ -77,7 +74,7 @@ impl Left {
                 self.target.sweep(&stage, &BTreeSet::new()).await?;
             }
         }
-        self.coordination.lose().await?;
+        self.urls.lose_coordination().await?;
         migrate::down(&self.urls.durable).await?;
         Ok(())
     }

@@ -47,10 +47,10 @@ impl Shared {
             for mut row in rows {
                 let (ended, note) = A::read(&mut row.fields).map_err(corrupt(A::DOING))?;
                 if self.events.is_on() {
-                    self.events.record(note.event(at, &row, &head));
+                    self.events.record(note.event(at, (row.order, row.verdict), &head));
                 }
                 A::wakes(&ended, &mut wakes);
-                answers.push(Stamped::taken(head.mark(&row), ended));
+                answers.push(Stamped::taken(head.mark(row.order), ended));
             }
             self.hub.tell(wakes);
             if found < wanted {

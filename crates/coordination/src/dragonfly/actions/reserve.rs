@@ -58,7 +58,7 @@ impl Shared {
         {
             let note = Note::of(Action::Reserve, job);
             let note = Note { worker: Some(request.worker), reservation: Some(reservation), ..note };
-            self.events.record(note.event(at, &row, head));
+            self.events.record(note.event(at, (row.order, row.verdict), head));
         }
         let step = match row.verdict {
             Verdict::Refused(guard) => Step::Refused(guard),
@@ -67,7 +67,7 @@ impl Shared {
                 Step::Taken(place(&mut row.fields, job, reservation, head).map_err(corrupt(DOING))?)
             }
         };
-        Ok(Stamped { mark: head.mark(&row), step })
+        Ok(Stamped { mark: head.mark(row.order), step })
     }
 }
 

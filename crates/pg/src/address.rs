@@ -45,10 +45,14 @@ pub enum Statements {
 /// A URL, read.
 #[derive(Clone)]
 pub struct Address {
-    pub(super) config: Config,
-    pub(super) secured: Secured,
-    pub(super) root_cert: Option<PathBuf>,
-    pub(super) client_cert: Option<(PathBuf, PathBuf)>,
+    /// How tokio-postgres connects.
+    pub config: Config,
+    /// How far connections are secured.
+    pub secured: Secured,
+    /// Roots to verify with: the system's where none is named.
+    pub root_cert: Option<PathBuf>,
+    /// What this client shows of itself: certificate and key.
+    pub client_cert: Option<(PathBuf, PathBuf)>,
     /// The schema that holds everything: `remora`.
     pub schema: String,
     /// Whether statements are prepared: found out.
@@ -75,7 +79,9 @@ pub enum AddressError {
     Rest(#[source] tokio_postgres::Error),
 }
 
-fn wrong(field: &str, value: &str, allowed: &str) -> AddressError {
+/// A part of a URL that is wrong.
+#[must_use]
+pub fn wrong(field: &str, value: &str, allowed: &str) -> AddressError {
     Violation { field: field.to_owned(), value: format!("{value:?}"), allowed: allowed.to_owned() }.into()
 }
 
@@ -83,6 +89,16 @@ impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(url: &str) -> Result<Self, AddressError> {
+        Self::read(url, "remora")
+    }
+}
+
+impl Address {
+    /// Reads a URL; the schema where it names none.
+    ///
+    /// # Errors
+    /// Names the part that is wrong, with what is allowed.
+    pub fn read(url: &str, schema: &str) -> Result<Self, AddressError> {
         let rest = ["postgres://", "postgresql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
         let rest = rest.ok_or(AddressError::Scheme)?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -91,7 +107,7 @@ impl FromStr for Address {
             secured: Secured::Prefer,
             root_cert: None,
             client_cert: None,
-            schema: "remora".to_owned(),
+            schema: schema.to_owned(),
             statements: Statements::Detect,
             connections: 8,
             call_timeout: Duration::from_secs(10),
@@ -117,9 +133,7 @@ impl FromStr for Address {
         read.settle();
         Ok(read)
     }
-}
 
-impl Address {
     /// Takes what is read here; whether it was.
     fn own(&mut self, name: &str, value: &str) -> Result<bool, AddressError> {
         match name {
@@ -245,7 +259,10 @@ fn configured(place: &str, query: &str) -> Result<Config, AddressError> {
 }
 
 /// The text with its `%XX` read. The text itself is not shown: it may be the password.
-fn decoded(field: &str, text: &str) -> Result<String, AddressError> {
+///
+/// # Errors
+/// Where a `%` is followed by something else than two digits.
+pub fn decoded(field: &str, text: &str) -> Result<String, AddressError> {
     let bad = || {
         wrong(field, "not shown", "text in which % is followed by two hexadecimal digits, %25 for % itself")
     };

@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Address, Secured};
+use crate::address::{Address, Secured};
 
 /// A certificate or key that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +42,7 @@ pub enum TlsError {
 }
 
 /// What makes connections secure.
-pub(super) fn connector(address: &Address) -> Result<MakeRustlsConnect, TlsError> {
+pub fn connector(address: &Address) -> Result<MakeRustlsConnect, TlsError> {
     let provider = Arc::new(ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match address.secured {
         Secured::Disable | Secured::Prefer | Secured::Require => {

@@ -11,7 +11,7 @@ type Cause = Box<dyn Error + Send + Sync>;
 
 /// A step that did not work.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Trouble {
+pub enum Trouble {
     /// No connection was to be had in time, or the statement was not taken by the server: nothing was sent that acts.
     #[error("no connection to the server")]
     NoConnection(#[source] Cause),
@@ -32,7 +32,7 @@ const PASSING: [SqlState; 3] =
 
 impl Trouble {
     /// What an error means that came after the statement was sent.
-    pub(super) fn of_a_statement(error: tokio_postgres::Error) -> Self {
+    pub fn of_a_statement(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             // FATAL ends the session, perhaps after the commit.
             Some(said) if said.parsed_severity() == Some(Severity::Error) => Self::Refused(error),
@@ -48,17 +48,17 @@ impl Trouble {
     }
 
     /// Whether another session was in the way only for the moment.
-    pub(super) fn is_passing(&self) -> bool {
+    pub fn is_passing(&self) -> bool {
         self.state().is_some_and(|state| PASSING.contains(state))
     }
 
     /// Whether another session was just writing the same key.
-    pub(super) fn is_raced(&self) -> bool {
+    pub fn is_raced(&self) -> bool {
         self.state() == Some(&SqlState::UNIQUE_VIOLATION)
     }
 
     /// Whether the session itself is of no use any more: gone, or one of a server that takes no writes now.
-    pub(super) fn ends_session(&self) -> bool {
+    pub fn ends_session(&self) -> bool {
         match self {
             Self::NoConnection(_) | Self::NoAnswer(_) => true,
             Self::BadRow(_) => false,
@@ -71,7 +71,7 @@ impl Trouble {
     }
 
     /// The reason to set the row aside with, when the trouble is of this row alone.
-    pub(super) fn of_the_row(&self) -> Option<String> {
+    pub fn of_the_row(&self) -> Option<String> {
         match self {
             Self::BadRow(reason) => Some(reason.clone()),
             Self::Refused(error) => {
@@ -84,7 +84,7 @@ impl Trouble {
     }
 
     /// The fault of a request that acts.
-    pub(super) fn of_an_action(self, doing: String) -> Fault {
+    pub fn of_an_action(self, doing: String) -> Fault {
         match self {
             Self::NoAnswer(_) => Fault::ambiguous(doing, self),
             other => other.of_a_read(doing),
@@ -92,7 +92,7 @@ impl Trouble {
     }
 
     /// The fault of a request that changes nothing.
-    pub(super) fn of_a_read(self, doing: String) -> Fault {
+    pub fn of_a_read(self, doing: String) -> Fault {
         let corrupt = [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED];
         match &self {
             Self::BadRow(_) => Fault::corrupt(doing, self),

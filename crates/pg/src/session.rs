@@ -5,19 +5,21 @@
 //! away, never given to the next one. Does not decide what a failed call means: `trouble` does.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
 };
+use protocol::Fault;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Address, Statements};
-use super::params::Params;
-use super::trouble::Trouble;
+use crate::address::{Address, Statements};
+use crate::params::Params;
+use crate::trouble::Trouble;
 
 /// A statement ends by itself this much before its caller gives up, so that the caller hears so.
 const HEADROOM: Duration = Duration::from_millis(50);
@@ -25,16 +27,18 @@ const HEADROOM: Duration = Duration::from_millis(50);
 const TRIES: u32 = 50;
 
 /// The pool.
-pub(super) struct Sessions {
+pub struct Sessions {
     pool: Pool,
     named: bool,
     call_timeout: Duration,
+    /// A shorter limit in milliseconds, where there is one; 0 for none.
+    shorter_ms: AtomicU64,
     place: String,
 }
 
 impl Sessions {
     /// A pool without sessions yet.
-    pub(super) fn new(address: &Address, tls: MakeRustlsConnect, connections: usize) -> Self {
+    pub fn new(address: &Address, tls: MakeRustlsConnect, connections: usize) -> Self {
         let named = address.statements == Statements::Named;
         let manager = Manager::from_config(
             address.config.clone(),
@@ -54,27 +58,36 @@ impl Sessions {
             }));
         }
         let pool = builder.build().expect("a pool with a runtime can have time limits");
-        Self { pool, named, call_timeout: limit, place: address.place() }
+        Self { pool, named, call_timeout: limit, shorter_ms: AtomicU64::new(0), place: address.place() }
     }
 
     /// Operation and object, for messages.
-    pub(super) fn doing(&self, what: &str) -> String {
+    pub fn doing(&self, what: &str) -> String {
         format!("{what} in {}", self.place)
     }
 
     /// How long a call may take.
-    pub(super) fn call_timeout(&self) -> Duration {
-        self.call_timeout
+    #[must_use]
+    pub fn call_timeout(&self) -> Duration {
+        match self.shorter_ms.load(Ordering::Relaxed) {
+            0 => self.call_timeout,
+            ms => self.call_timeout.min(Duration::from_millis(ms)),
+        }
+    }
+
+    /// From now on a call takes no longer than this, either.
+    pub fn no_longer_than(&self, ms: u64) {
+        self.shorter_ms.store(ms.max(1), Ordering::Relaxed);
     }
 
     /// Whether statements are prepared.
-    pub(super) fn named(&self) -> bool {
+    pub fn named(&self) -> bool {
         self.named
     }
 
     /// The rows that a statement answers. Tries again what failed only because another session was in the way.
-    pub(super) async fn rows(&self, text: &str, params: &Params) -> Result<Vec<Row>, Trouble> {
-        let deadline = Instant::now() + self.call_timeout;
+    pub async fn rows(&self, text: &str, params: &Params) -> Result<Vec<Row>, Trouble> {
+        let deadline = Instant::now() + self.call_timeout();
         let mut tries = 0;
         loop {
             match self.once(text, params, deadline).await {
@@ -89,6 +102,20 @@ impl Sessions {
                 other => return other,
             }
         }
+    }
+
+    /// What a statement's rows say, where it changes nothing.
+    ///
+    /// # Errors
+    /// A fault that names the operation and the place.
+    pub async fn read<T>(
+        &self,
+        doing: &str,
+        (text, params): (&str, Params),
+        read: impl FnOnce(&[Row]) -> Result<T, Trouble>,
+    ) -> Result<T, Fault> {
+        let rows = self.rows(text, &params).await;
+        rows.and_then(|rows| read(&rows)).map_err(|trouble| trouble.of_a_read(self.doing(doing)))
     }
 
     async fn once(&self, text: &str, params: &Params, deadline: Instant) -> Result<Vec<Row>, Trouble> {
@@ -144,7 +171,7 @@ fn plainly(error: PoolError) -> Box<dyn std::error::Error + Send + Sync> {
 }
 
 /// What every session of this program is set to.
-pub(super) async fn set_up(client: &Client, limit: Duration) -> Result<(), tokio_postgres::Error> {
+pub async fn set_up(client: &Client, limit: Duration) -> Result<(), tokio_postgres::Error> {
     let ms = limit.saturating_sub(HEADROOM).as_millis().to_string();
     client.query_typed(include_str!("sql/session.sql"), &[(&ms, Type::TEXT)]).await.map(drop)
 }

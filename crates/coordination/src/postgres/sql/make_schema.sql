@@ -1,0 +1,2 @@
+-- make_schema: writes the schema.
+CREATE SCHEMA IF NOT EXISTS {schema}
