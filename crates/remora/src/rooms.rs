@@ -211,15 +211,15 @@ mod real {
         sink: &Arc<dyn EventSink>,
     ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
         Ok(match Coordination::open(url, sink).await? {
-            Coordination::Dragonfly(room) => Arc::new(room),
-            Coordination::Postgres(room) => Arc::new(room),
+            Coordination::Dragonfly(room) => room,
+            Coordination::Postgres(room) => room,
         })
     }
 
     /// The coordination room of a URL's scheme.
     enum Coordination {
-        Dragonfly(DragonflyRoom),
-        Postgres(coordination::postgres::PostgresRoom),
+        Dragonfly(Arc<DragonflyRoom>),
+        Postgres(Arc<coordination::postgres::PostgresRoom>),
     }
 
     impl Coordination {
@@ -230,11 +230,14 @@ mod real {
             if scheme("--coordination", url, "memory", ALLOWED)?.starts_with("postgres") {
                 let options = coordination::postgres::Options { events, ..Default::default() };
                 let room = coordination::postgres::PostgresRoom::open(url, options).await;
-                return room.map(Self::Postgres).map_err(|error| RoomsError::Coordination(Box::new(error)));
+                return room
+                    .map(|room| Self::Postgres(Arc::new(room)))
+                    .map_err(|error| RoomsError::Coordination(Box::new(error)));
             }
             let options = dragonfly::Options { events, ..dragonfly::Options::default() };
             let room = DragonflyRoom::open(url, options).await;
-            room.map(Self::Dragonfly).map_err(|error| RoomsError::Coordination(Box::new(error)))
+            room.map(|room| Self::Dragonfly(Arc::new(room)))
+                .map_err(|error| RoomsError::Coordination(Box::new(error)))
         }
     }
 
