@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use durable::{DurableReads, Listing};
 use protocol::NoEvents;
-use remora::{Client, DataFolder, RoomUrls};
+use remora::{Client, DataFolder, RoomUrls, RoomsError};
 use target::Target;
 use target::file::FileTarget;
 use tokio::sync::OnceCell;
@@ -28,15 +28,15 @@ impl Site {
     /// What the words and the environment name. `DATABASE_URL` and `REDIS_URL` stand in for a room that is not named,
     /// once another one is: alone they may be anybody's.
     pub(crate) fn new(arguments: &Arguments) -> Result<Self, Failure> {
-        let named = [&arguments.durable, &arguments.coordination, &arguments.target];
-        let named = named.iter().any(|url| url.is_some());
-        let url = |given: &Option<String>, others: &str| {
-            given.clone().or_else(|| std::env::var(others).ok().filter(|_| named))
-        };
+        let given = [&arguments.durable, &arguments.coordination, &arguments.target];
+        // A variable that is set to nothing names nothing.
+        let [durable, coordination, target] = given.map(|url| url.clone().filter(|url| !url.is_empty()));
+        let named = durable.is_some() || coordination.is_some() || target.is_some();
+        let other = |name: &str| std::env::var(name).ok().filter(|url| named && !url.is_empty());
         let rooms = RoomUrls::of(
-            url(&arguments.durable, "DATABASE_URL"),
-            url(&arguments.coordination, "REDIS_URL"),
-            arguments.target.clone(),
+            durable.or_else(|| other("DATABASE_URL")),
+            coordination.or_else(|| other("REDIS_URL")),
+            target,
         )
         .map_err(|error| Failure::from(error).with_code(code::USAGE))?;
         Ok(Self { dir: arguments.dir.clone(), rooms, opened: OnceCell::new() })
@@ -44,7 +44,7 @@ impl Site {
 
     async fn opened(&self, rooms: &RoomUrls) -> Result<&(Client, Arc<dyn Target>), Failure> {
         let open = || async {
-            let rooms = rooms.open(&NoEvents::shared()).await?;
+            let rooms = rooms.open(&NoEvents::shared()).await.map_err(explain)?;
             Ok::<_, Failure>((Client::of(&rooms), rooms.target))
         };
         self.opened.get_or_try_init(open).await
@@ -98,6 +98,12 @@ impl Site {
             ))),
         }
     }
+}
+
+/// A URL that is wrong is wrong usage; a store that is away is not.
+pub(crate) fn explain(error: RoomsError) -> Failure {
+    let code = if error.is_usage() { code::USAGE } else { code::FAILED };
+    Failure::from(error).with_code(code)
 }
 
 /// The durable store alone.

@@ -210,7 +210,7 @@ pub(crate) struct ServerArgs {
     /// Slots of each of them.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) slots: u32,
-    /// How long a lease lives without renewal; what the installation has unless said.
+    /// Changes how long a lease lives without renewal, for the whole installation and for good.
     #[arg(long, value_parser = parse::duration)]
     pub(crate) lease: Option<Duration>,
     /// Record no events.

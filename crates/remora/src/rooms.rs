@@ -155,6 +155,25 @@ fn shown(url: &str) -> String {
     format!("{scheme}://{rest}")
 }
 
+/// Without users, passwords and options.
+impl fmt::Display for RoomUrls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} and {}", shown(&self.durable), shown(&self.coordination), shown(&self.target))
+    }
+}
+
+impl RoomsError {
+    /// Whether the URLs are wrong, rather than a store away.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Missing { .. } | Self::Scheme { .. } | Self::Embedded { .. } => true,
+            Self::NotBuilt(_) | Self::Target(_) => true,
+            Self::Durable(source) | Self::Coordination(source) => real::is_usage(source.as_ref()),
+        }
+    }
+}
+
 impl fmt::Debug for RoomUrls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RoomUrls")
@@ -249,6 +268,16 @@ mod real {
         lost.map_err(|fault| RoomsError::Coordination(Box::new(fault)))
     }
 
+    pub(super) fn is_usage(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+        use postgres::OpenError;
+        let durable = error.downcast_ref::<OpenError>();
+        durable.is_some_and(|error| matches!(error, OpenError::Address(_) | OpenError::BadOption { .. }))
+            || error.is::<dragonfly::link::BadAddress>()
+            || error.downcast_ref::<coordination::postgres::OpenError>().is_some_and(|error| {
+                matches!(error, coordination::postgres::OpenError::Address(_))
+            })
+    }
+
     pub(super) async fn durable_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {
         scheme("--durable", url, "sqlite", "postgres:, postgresql:")?;
         let room = PostgresRoom::open(url, postgres::Options::default()).await;
@@ -300,6 +329,10 @@ mod real {
     ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
         scheme("--coordination", url, "memory", "redis:, rediss:, postgres:, postgresql:")?;
         Err(RoomsError::NotBuilt("coordination"))
+    }
+
+    pub(super) fn is_usage(_: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+        false
     }
 
     pub(super) async fn durable_doctor(_: &str) -> Result<Vec<Finding>, RoomsError> {

@@ -155,6 +155,7 @@ pub(crate) async fn set_lease(durable: &dyn DurableRoom, lease: Option<Duration>
     let Some(lease) = lease else { return Ok(pool.lease_ms) };
     let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
     if lease_ms != pool.lease_ms {
+        tracing::info!(was_ms = pool.lease_ms, lease_ms, "the lease length of the whole pool is changed");
         let caller = Caller::new(Runtime::system().new_actor_id());
         let change = Configure { lease_ms: Some(lease_ms), ..Configure::default() };
         durable.configure(&caller.send().origin, &change).await?;

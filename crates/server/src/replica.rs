@@ -54,6 +54,7 @@ pub enum ReplicaError {
 
 /// Agents at work.
 pub struct Replica {
+    lease_ms: u64,
     shutdown: watch::Sender<bool>,
     events: Option<Arc<FileEvents>>,
     supervisor: Arc<Supervisor>,
@@ -73,7 +74,7 @@ impl Replica {
         let events = events.transpose().map_err(system("record events"))?;
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
         let rooms = options.rooms.open(&sink).await?;
-        set_lease(rooms.durable.as_ref(), options.lease).await?;
+        let lease_ms = set_lease(rooms.durable.as_ref(), options.lease).await?;
         let workers = SupervisorOptions { rooms: Some(options.rooms), ..options.workers };
         let supervisor = Supervisor::new(workers, options.folder.root().to_owned())
             .map_err(system("become the subreaper of the workers"))?;
@@ -82,7 +83,13 @@ impl Replica {
         let shutdown = watch::channel(false).0;
         run_all(&Ground::new(rooms, runtime), CleanerOptions::default(), &shutdown.subscribe());
         let supervising = tokio::spawn(Arc::clone(&supervisor).run());
-        Ok(Self { shutdown, events, supervisor, supervising })
+        Ok(Self { lease_ms, shutdown, events, supervisor, supervising })
+    }
+
+    /// The lease length in force, for the whole installation, in milliseconds.
+    #[must_use]
+    pub fn lease_ms(&self) -> u64 {
+        self.lease_ms
     }
 
     /// A handle that kills the workers kept here at once, for the impatient.

@@ -16,7 +16,7 @@ use crate::session::{Rooms, Session};
 /// Runs until the worker has finished.
 pub(crate) async fn run(session: Arc<Session>, rooms: Rooms) {
     tokio::select! {
-        () = renew_for_ever(&session, &rooms) => {}
+        () = renew_for_ever(&session, &rooms) => forget(&session, &rooms).await,
         () = enforce_deadlines(&session) => {}
         () = watch_epoch(&session, &rooms) => {}
     }
@@ -40,12 +40,20 @@ async fn watch_epoch(session: &Session, rooms: &Rooms) {
 }
 
 async fn renew_for_ever(session: &Session, rooms: &Rooms) {
+    let mut silent = false;
     loop {
         let again = match round(session, rooms).await {
-            Ok(true) => session.lease() / 3,
-            Ok(false) => session.lease() / 30,
+            Ok(renewed) => {
+                if std::mem::take(&mut silent) {
+                    tracing::warn!("the stores answer again");
+                }
+                if renewed { session.lease() / 3 } else { session.lease() / 30 }
+            }
             Err(fault) => {
-                tracing::debug!(error = %fault, "cannot renew leases");
+                // Once, not with every try: who looks why nothing runs must find it.
+                if !std::mem::replace(&mut silent, true) {
+                    tracing::warn!(error = %told(&fault), "a store gives no answer: nothing is taken, and leases are not renewed");
+                }
                 session.lease() / 20
             }
         };
@@ -57,6 +65,17 @@ async fn renew_for_ever(session: &Session, rooms: &Rooms) {
             () = session.keeper_wanted.notified() => {}
         }
     }
+}
+
+/// A fault with its causes, in one line.
+fn told(fault: &Fault) -> String {
+    let mut text = fault.to_string();
+    let mut cause = std::error::Error::source(fault);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }
 
 /// One round over everything held; false when the epoch has to be learned first.
@@ -75,6 +94,12 @@ async fn round(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
     let renewed = renew_leases(session, rooms, &current).await?;
     restore::restore_leases(session, rooms, &older).await?;
     Ok(renewed)
+}
+
+/// Whoever registers forgets, too: nothing of it comes after. A courtesy: it would be forgotten after two lease lengths.
+async fn forget(session: &Session, rooms: &Rooms) {
+    let (sent, at) = session.send();
+    let _ = sent.of(rooms.coordination.deregister(&at, session.options.incarnation)).await;
 }
 
 /// Says that this worker lives; false when the epoch is another one.

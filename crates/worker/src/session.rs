@@ -258,10 +258,6 @@ impl Worker {
     pub async fn run(self) {
         self.session.record(Action::StartIncarnation, None, Detail::default(), Vec::new());
         reserve::run(&self.session).await;
-        let (sent, at) = self.session.send();
-        // Forgetting is a courtesy: it would be forgotten after two lease lengths.
-        let rooms = &self.session.rooms;
-        let _ = sent.of(rooms.coordination.deregister(&at, self.session.options.incarnation)).await;
         self.session.finished.store(true, Ordering::Release);
         self.session.keeper_wanted.notify_one();
         self.session.folder.remove();

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use remora::DataFolder;
-use server::{Replica, ReplicaOptions, SupervisorOptions};
+use server::{Replica, ReplicaError, ReplicaOptions, SupervisorOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::access::{Site, absolute};
+use crate::access::{Site, absolute, explain};
 use crate::args::ServerArgs;
 use crate::failure::{Failure, code};
+use crate::parse::show_ms;
 use crate::printer::Printer;
 
 /// Notice, SIGTERM and SIGKILL of a drain take 35 s; the rest is for sealing what was done.
@@ -24,7 +25,7 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
-        let shown = format!("{rooms:?}");
+        let shown = rooms.to_string();
         let replica = Replica::start(ReplicaOptions {
             rooms,
             lease: args.lease,
@@ -32,8 +33,16 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
             workers: supervisor(args)?,
             events: !args.no_events,
         })
-        .await?;
-        printer.remark(&format!("remora {} keeps {shown}", env!("CARGO_PKG_VERSION")));
+        .await
+        .map_err(|error| match error {
+            ReplicaError::Rooms(error) => explain(error),
+            other => other.into(),
+        })?;
+        printer.remark(&format!(
+            "remora {} keeps {shown}; a lease lives {}",
+            env!("CARGO_PKG_VERSION"),
+            show_ms(replica.lease_ms())
+        ));
         printer
             .remark("start workers anywhere with the same three: remora worker --slots 4   (Ctrl-C stops)");
         until_told(&replica).await?;

@@ -7,7 +7,7 @@ use clap::Parser;
 use remora::{RoomUrls, WorkerProcess, WorkerProcessError};
 
 use super::builtin;
-use crate::access::{Site, absolute};
+use crate::access::{Site, absolute, explain};
 use crate::args::WorkerArgs;
 use crate::failure::{Failure, code};
 
@@ -77,6 +77,7 @@ pub(crate) fn run(site: Site, args: WorkerArgs) -> Result<u8, Failure> {
         Err(error @ WorkerProcessError::Connect(_)) => {
             Err(Failure::from(error).hint("start `remora dev` first, or name another folder with --dir"))
         }
+        Err(WorkerProcessError::Rooms(error)) => Err(explain(error)),
         Err(error @ WorkerProcessError::LeftAtOnce) => Err(Failure::from(error).with_code(code::LEFT)),
         Err(error) => Err(error.into()),
     }

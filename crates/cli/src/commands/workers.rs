@@ -26,6 +26,7 @@ pub(crate) async fn run(site: &Site, printer: &Printer) -> Result<u8, Failure> {
             let registration = &worker.registration;
             vec![
                 registration.name.clone(),
+                registration.host.clone(),
                 registration.pid.to_string(),
                 registration.worker.to_string(),
                 format!("{}/{}", worker.attempts.len(), registration.slots),
@@ -35,7 +36,7 @@ pub(crate) async fn run(site: &Site, printer: &Printer) -> Result<u8, Failure> {
             ]
         })
         .collect();
-    printer.table(&["worker", "pid", "incarnation", "busy", "state", "seen", "jobs"], rows, &[1, 3, 5]);
+    printer.table(&["worker", "host", "pid", "incarnation", "busy", "state", "seen", "jobs"], rows, &[2, 4, 6]);
     Ok(code::OK)
 }
 
