@@ -14,12 +14,36 @@ use protocol::{
     Outcome, Room, Stamped, Step, Token, Window,
 };
 
+use target::{Depth, Manifest, Target as _};
+
 use crate::now::now;
+use crate::record::Record;
+use crate::target_room::MemoryTarget;
 
 /// See the module.
 pub(crate) struct RecordedRoom {
     pub(crate) room: OracleRoom,
-    pub(crate) events: Arc<dyn EventSink>,
+    pub(crate) published: Published,
+}
+
+/// Looks at each result in the moment of its publication.
+pub(crate) struct Published {
+    pub(crate) target: Arc<MemoryTarget>,
+    pub(crate) record: Arc<Record>,
+}
+
+impl Published {
+    /// Whether all that the result refers to can be read.
+    fn look(&self, request: &AcceptSuccess) {
+        let parts: Option<Vec<_>> = match &request.result.manifest {
+            Document::Inline(bytes) => Manifest::decode(bytes).ok().map(|one| one.parts().cloned().collect()),
+            Document::Stored { .. } => None,
+        };
+        let whole = parts.is_some_and(|parts| now(self.target.verify(&parts, Depth::All)).is_ok());
+        if !whole {
+            self.record.wrong("a result was published that cannot be read");
+        }
+    }
 }
 
 /// What a request says of itself.
@@ -111,8 +135,8 @@ impl RecordedRoom {
         let outcomes = [Action::AcceptSuccess, Action::AcceptFailure];
         let settled = (outcomes.contains(&told.action) && outcome != Outcome::Taken)
             .then(|| Event { action: Action::RejectOutcome, outcome: Outcome::Taken, ..event.clone() });
-        self.events.record(event);
-        settled.into_iter().for_each(|event| self.events.record(event));
+        self.published.record.record(event);
+        settled.into_iter().for_each(|event| self.published.record.record(event));
     }
 
     /// The sweep of an ended attempt's stage, or of one that has authority, which must never be.
@@ -124,7 +148,7 @@ impl RecordedRoom {
         if !owed && attempt.verdict.is_some() {
             return;
         }
-        self.events.record(Event {
+        self.published.record.record(Event {
             room: Room::Target,
             epoch: 0,
             order: origin.sequence,
@@ -216,7 +240,10 @@ impl Durable for RecordedRoom {
 
     async fn accept_success(&self, origin: &Origin, batch: &[AcceptSuccess]) -> Answer<Ended> {
         let ask = |one: &[AcceptSuccess]| now(self.room.accept_success(origin, one));
-        self.each(origin, batch, ask, |request, _| {
+        self.each(origin, batch, ask, |request, seen| {
+            if matches!(seen.step, Step::Taken(_)) {
+                self.published.look(request);
+            }
             Told::of(Action::AcceptSuccess, request.job).by(request.attempt, request.token)
         })
     }

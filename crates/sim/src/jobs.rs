@@ -134,6 +134,8 @@ fn lines(steps: u64) -> Vec<u8> {
 pub(crate) struct Executing {
     inside: Mutex<BTreeSet<(JobId, AttemptId, Place)>>,
     frozen: Mutex<BTreeSet<Place>>,
+    /// The last step of each job whose checkpoint was acknowledged.
+    acknowledged: Mutex<BTreeMap<JobId, u64>>,
 }
 
 /// A start of a worker: which worker, which start.
@@ -151,6 +153,14 @@ impl Executing {
 
     fn was_frozen(&self, place: Place) -> bool {
         self.frozen.lock().unwrap_or_else(PoisonError::into_inner).contains(&place)
+    }
+
+    /// The job's last step that was acknowledged; raised by this one.
+    fn acknowledged(&self, job: JobId, step: u64) -> u64 {
+        let mut all = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = all.entry(job).or_default();
+        *last = (*last).max(step);
+        *last
     }
 
     /// What executes.
@@ -230,12 +240,17 @@ impl Story {
             let found = String::from_utf8_lossy(&found).replace('\n', " ");
             self.record.wrong(format!("job {} resumes at {done} with the output {found:?}", plan.number));
         }
+        let acknowledged = self.executing.acknowledged(run.control.job(), 0);
+        if done < acknowledged {
+            self.record.wrong(format!("job {} resumes at {done}, and {acknowledged} was acknowledged", plan.number));
+        }
         let mut stop = run.control.stop();
         for step in done + 1..=plan.steps {
             append(&file, step)?;
             self.work(plan, &mut stop).await?;
             let user = UserProgress { done: step, total: Some(plan.steps), message: None };
             run.control.checkpoint(user, state(plan, step)).await.map_err(|error| failed(error.to_string()))?;
+            self.executing.acknowledged(run.control.job(), step);
         }
         match plan.flavour {
             Flavour::CountsAndFails(attempts) if run.control.token().0 <= attempts => Err(failed("not yet")),

@@ -108,15 +108,21 @@ fn judge(world: &World, lasted: Duration) -> Outcome {
     world.check_events(&story);
     let report = audit(&story, world.plan.restores());
     let mut wrong = world.record.found();
-    wrong.extend(report.failures.iter().map(|failure| format!("the audit: {failure}")));
     let submitted = world.submitted.lock().unwrap_or_else(PoisonError::into_inner);
-    Outcome {
-        wrong,
+    let mut outcome = Outcome {
+        wrong: Vec::new(),
         lasted,
         attempts: report.attempts,
         events: usize::try_from(report.events).unwrap_or(usize::MAX),
         names: world.names.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         jobs: submitted.iter().map(|(number, id)| (*id, *number)).collect(),
         story,
+    };
+    for failure in &report.failures {
+        let event = outcome.line(&failure.event);
+        let rests = failure.prefix.len();
+        wrong.push(format!("the audit: {failure} ({event}; event {rests} of its job)"));
     }
+    outcome.wrong = wrong;
+    outcome
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use protocol::{Event, Outcome as Came, Room};
 
+use crate::link::NOBODY;
 use crate::record::Happened;
 use crate::run::Outcome;
 
@@ -23,9 +24,18 @@ impl Outcome {
         table
     }
 
+    /// One event, in a line.
+    pub(crate) fn line(&self, event: &Event) -> String {
+        format!("{}: {}", self.who(event), self.what(event))
+    }
+
     fn who(&self, event: &Event) -> String {
         let actor = self.names.get(&event.actor).cloned();
-        actor.unwrap_or_else(|| if event.actor.0 == 0 { "store".to_owned() } else { event.actor.to_string() })
+        actor.unwrap_or_else(|| match event.actor {
+            NOBODY => "a late copy".to_owned(),
+            actor if actor.0 == 0 => "store".to_owned(),
+            actor => actor.to_string(),
+        })
     }
 
     fn what(&self, event: &Event) -> String {

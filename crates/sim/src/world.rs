@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use worker::{Rooms, Worker, WorkerOptions, WorkerParts};
 
 use crate::core::{Core, Domain, WORLD};
-use crate::durable_room::RecordedRoom;
+use crate::durable_room::{Published, RecordedRoom};
 use crate::jobs::{Executing, Story};
 use crate::link::{CoordinationLink, DurableLink, Network, Path, Service, TargetLink, Wire, carry_wakes};
 use crate::now::now;
@@ -121,7 +121,12 @@ pub(crate) struct World {
 }
 
 /// The durable room, with the pool's configuration.
-fn durable_room(core: &Arc<Core>, record: &Arc<Record>, plan: &Plan, step_ms: &Arc<AtomicI64>) -> RecordedRoom {
+fn durable_room(
+    core: &Arc<Core>,
+    published: Published,
+    plan: &Plan,
+    step_ms: &Arc<AtomicI64>,
+) -> RecordedRoom {
     let (core, step_ms) = (Arc::clone(core), Arc::clone(step_ms));
     let clock = move || {
         let now = i64::try_from(core.now().as_millis()).unwrap_or(i64::MAX);
@@ -135,7 +140,7 @@ fn durable_room(core: &Arc<Core>, record: &Arc<Record>, plan: &Plan, step_ms: &A
     };
     let origin = Origin { actor: ActorId(0), sequence: 1, sent_after: 0 };
     now(room.configure(&origin, &change)).expect("the plan's numbers are in range");
-    RecordedRoom { room, events: Arc::clone(record) as Arc<dyn EventSink> }
+    RecordedRoom { room, published }
 }
 
 fn coordination_room(core: &Arc<Core>, events: Arc<dyn EventSink>, step_ms: &Arc<AtomicI64>) -> MemoryRoom {
@@ -154,10 +159,11 @@ impl World {
         let core = Core::new(ids.next_u64());
         let record = Record::new(&core);
         let (durable_step_ms, coordination_step_ms) = (Arc::default(), Arc::default());
-        let durable = Arc::new(durable_room(&core, &record, &plan, &durable_step_ms));
-        let coordination = Arc::new(coordination_room(&core, Arc::clone(&record) as Arc<dyn EventSink>, &coordination_step_ms));
         let inner = Arc::clone(&core);
         let target = Arc::new(MemoryTarget::new(Arc::new(move || inner.now())));
+        let published = Published { target: Arc::clone(&target), record: Arc::clone(&record) };
+        let durable = Arc::new(durable_room(&core, published, &plan, &durable_step_ms));
+        let coordination = Arc::new(coordination_room(&core, Arc::clone(&record) as Arc<dyn EventSink>, &coordination_step_ms));
         let shared = Shared {
             durable: Arc::clone(&durable) as Arc<dyn DurableRoom>,
             coordination: Arc::clone(&coordination) as Arc<dyn CoordinationRoom>,
@@ -339,11 +345,6 @@ impl World {
     /// Everybody there may be.
     pub(crate) fn everybody(&self) -> Vec<Who> {
         (0..self.workers.len()).map(Who::Worker).chain((0..self.agents.len()).map(Who::Agents)).collect()
-    }
-
-    /// The folders in which attempts work.
-    pub(crate) fn work(&self) -> &std::path::Path {
-        &self.work
     }
 
     /// Breaks the circles between processes and their world.

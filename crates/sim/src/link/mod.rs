@@ -6,12 +6,13 @@
 mod rooms;
 mod target;
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use protocol::{Fault, FaultKind};
+use protocol::{ActorId, Fault, FaultKind, Origin};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use runtime::BoxFuture;
@@ -66,16 +67,44 @@ pub(crate) struct Network {
     core: Arc<Core>,
     chance: Mutex<StdRng>,
     noise: Mutex<Noise>,
+    /// Requests that were answered: who sent one knows what came of it, and rests on it.
+    answered: Mutex<BTreeSet<(ActorId, u64)>>,
+    /// Copies of such requests that came after that.
+    copies: AtomicU64,
 }
+
+/// The sender of copies that come after the answer. What an actor says of its requests' order holds for those that it
+/// waited for, not for these.
+pub(crate) const NOBODY: ActorId = ActorId(u128::MAX);
 
 impl Network {
     pub(crate) fn new(core: &Arc<Core>, chance: StdRng, noise: Noise) -> Arc<Self> {
-        Arc::new(Self { core: Arc::clone(core), chance: Mutex::new(chance), noise: Mutex::new(noise) })
+        Arc::new(Self {
+            core: Arc::clone(core),
+            chance: Mutex::new(chance),
+            noise: Mutex::new(noise),
+            answered: Mutex::default(),
+            copies: AtomicU64::new(0),
+        })
     }
 
     /// From here on nothing is lost or late.
     pub(crate) fn calm(&self) {
         *self.noise.lock().unwrap_or_else(PoisonError::into_inner) = Noise::default();
+    }
+
+    fn answered(&self) -> MutexGuard<'_, BTreeSet<(ActorId, u64)>> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The sender that a request has on its arrival, if that is not its own any more.
+    fn nobody(&self, origin: Option<Origin>) -> Option<Origin> {
+        let origin = origin?;
+        self.answered().contains(&(origin.actor, origin.sequence)).then(|| Origin {
+            actor: NOBODY,
+            sequence: 1 + self.copies.fetch_add(1, Ordering::Relaxed),
+            sent_after: 0,
+        })
     }
 
     fn below(&self, end: u64) -> u64 {
@@ -140,8 +169,20 @@ pub(crate) struct Path {
     pub(crate) service: Service,
 }
 
-/// A request, to be carried out by the room.
-pub(crate) type Request<T> = Arc<dyn Fn() -> BoxFuture<T> + Send + Sync>;
+/// A request, to be carried out by the room, under its own sender or another one.
+pub(crate) type Carry<T> = Arc<dyn Fn(Option<Origin>) -> BoxFuture<T> + Send + Sync>;
+
+/// A request and who sent it.
+pub(crate) struct Request<T> {
+    pub(crate) carry: Carry<T>,
+    pub(crate) origin: Option<Origin>,
+}
+
+impl<T> Clone for Request<T> {
+    fn clone(&self) -> Self {
+        Self { carry: Arc::clone(&self.carry), origin: self.origin }
+    }
+}
 
 /// No answer came, and whether the request may have been carried out.
 pub(crate) struct Silence {
@@ -157,6 +198,7 @@ impl Path {
             return Err(Silence { kind: FaultKind::Unreachable });
         }
         let (sender, receiver) = oneshot::channel();
+        let origin = request.origin;
         if !self.network.happens(|noise| noise.lost_request) {
             let path = self.clone();
             core.spawn(WORLD, Box::pin(async move { path.deliver(request, sender).await }));
@@ -169,7 +211,10 @@ impl Path {
         };
         tokio::select! {
             biased;
-            answer = answered => Ok(answer),
+            answer = answered => {
+                self.network.answered().extend(origin.map(|origin| (origin.actor, origin.sequence)));
+                Ok(answer)
+            }
             () = core.sleep(self.service.patience()) => Err(Silence { kind: FaultKind::Ambiguous }),
         }
     }
@@ -180,16 +225,16 @@ impl Path {
         if self.wire.is_down(core.now()) {
             return;
         }
-        let answer = request().await;
+        let answer = (request.carry)(network.nobody(request.origin)).await;
         // A write to the target goes over one connection, which does not say anything twice.
         if self.service != Service::Target && network.happens(|noise| noise.doubled) {
             let again = Duration::from_millis(network.below(3_000));
-            let inner = Arc::clone(core);
+            let inner = Arc::clone(network);
             core.spawn(
                 WORLD,
                 Box::pin(async move {
-                    inner.sleep(again).await;
-                    drop(request().await);
+                    inner.core.sleep(again).await;
+                    drop((request.carry)(inner.nobody(request.origin)).await);
                 }),
             );
         }
@@ -217,14 +262,15 @@ impl Path {
     pub(crate) async fn call<T, F>(
         &self,
         doing: &'static str,
-        ask: impl Fn() -> F + Send + Sync + 'static,
+        origin: Option<Origin>,
+        ask: impl Fn(Option<Origin>) -> F + Send + Sync + 'static,
     ) -> Result<T, Fault>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, Fault>> + Send + 'static,
     {
-        let request: Request<Result<T, Fault>> = Arc::new(move || Box::pin(ask()));
-        match self.carry(request).await {
+        let carry: Carry<Result<T, Fault>> = Arc::new(move |nobody| Box::pin(ask(nobody)));
+        match self.carry(Request { carry, origin }).await {
             Ok(answer) => answer,
             Err(silence) => Err(Fault::new(silence.kind, doing)),
         }

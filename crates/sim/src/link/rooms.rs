@@ -1,11 +1,12 @@
 //! The first two rooms, as a process reaches them.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use coordination::CoordinationRoom;
 use durable::DurableRoom;
-use protocol::Fault;
+use protocol::{Fault, Origin};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -103,6 +104,21 @@ by_value!(
     Option<protocol::AttemptId>
 );
 
+/// Who sent it, where that is said by this argument.
+fn origin_of(owned: &dyn Any) -> Option<Origin> {
+    let at = || owned.downcast_ref::<coordination::At>().map(|at| at.origin);
+    owned.downcast_ref::<Origin>().copied().or_else(at)
+}
+
+/// The same argument, of another sender.
+fn set_origin(owned: &mut dyn Any, origin: Origin) {
+    if let Some(at) = owned.downcast_mut::<coordination::At>() {
+        at.origin = origin;
+    } else if let Some(old) = owned.downcast_mut::<Origin>() {
+        *old = origin;
+    }
+}
+
 macro_rules! adapter {
     ([$link:ident $($extra:item)?] $port:ident {
         $($method:ident($($argument:ident: $type:ty),*) -> $value:ty;)*
@@ -112,9 +128,17 @@ macro_rules! adapter {
             $(async fn $method(&self, $($argument: $type),*) -> Result<$value, Fault> {
                 let room = Arc::clone(&self.room);
                 $(let $argument = <$type as Argument<'_>>::keep($argument);)*
-                self.path.call(stringify!($method), move || {
+                let named: &[Option<Origin>] = &[$(origin_of(&$argument)),*];
+                let origin = named.iter().copied().flatten().next();
+                self.path.call(stringify!($method), origin, move |nobody: Option<Origin>| {
                     let room = Arc::clone(&room);
-                    $(let $argument = $argument.clone();)*
+                    $(
+                        let mut $argument = $argument.clone();
+                        if let Some(nobody) = nobody {
+                            set_origin(&mut $argument, nobody);
+                        }
+                    )*
+                    let _ = nobody;
                     async move { room.$method($(<$type as Argument<'_>>::lend(&$argument)),*).await }
                 }).await
             })*
@@ -127,7 +151,7 @@ macro_rules! adapter {
 #[expect(clippy::clone_on_copy, reason = "some arguments are Copy and some are not")]
 mod durable_room {
     use durable::*;
-    use protocol::{AttemptId, JobId, Origin, Stamped, Window};
+    use protocol::{AttemptId, JobId, Stamped, Window};
 
     use super::*;
 

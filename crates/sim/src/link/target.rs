@@ -12,7 +12,7 @@ use target::{
     Depth, LogReader, LogSink, Manifest, Part, ResultFile, StageId, Sweep, Target, TargetFault,
 };
 
-use super::{Path, Request};
+use super::{Carry, Path, Request};
 
 /// See the module.
 pub(crate) struct TargetLink {
@@ -31,8 +31,8 @@ impl TargetLink {
         F: Future<Output = Result<T, TargetFault>> + Send + 'static,
     {
         let room = Arc::clone(&self.room);
-        let request: Request<Result<T, TargetFault>> = Arc::new(move || Box::pin(ask(Arc::clone(&room))));
-        match self.path.carry(request).await {
+        let carry: Carry<Result<T, TargetFault>> = Arc::new(move |_| Box::pin(ask(Arc::clone(&room))));
+        match self.path.carry(Request { carry, origin: None }).await {
             Ok(answer) => answer,
             Err(_) => Err(TargetFault::new(doing, io::Error::from(io::ErrorKind::TimedOut))),
         }
