@@ -151,9 +151,9 @@ impl World {
     }
 }
 
-/// Replays a story on the spec. Where an old state of coordination came back, what it did then is left out.
-pub(crate) fn audit(story: &[Dated], restored: bool) -> Report {
-    let source = Source { owner: !restored, ..Source::default() };
+/// Replays a story on the spec.
+pub(crate) fn audit(story: &[Dated]) -> Report {
+    let source = Source { owner: true, ..Source::default() };
     let events = || {
         story.iter().filter_map(|(_, happened)| match happened {
             Happened::Event(event) => Some(event.as_ref()),
@@ -164,9 +164,6 @@ pub(crate) fn audit(story: &[Dated], restored: bool) -> Report {
     for event in events() {
         let Event { room, epoch, action, job, actor, sequence, .. } = *event;
         census.count(&Head { room, epoch, action, job, actor, sequence }, source);
-    }
-    if restored {
-        census.cut(source.pool);
     }
     let mut audit = Audit::new(census);
     events().for_each(|event| audit.take(event.clone(), source));

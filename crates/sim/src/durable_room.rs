@@ -107,7 +107,9 @@ impl RecordedRoom {
     fn record<T>(&self, origin: &Origin, told: Told<'_>, mark: Mark, seen: &Seen<'_, T>) {
         let outcome = match seen.step {
             // A repeat is answered with an earlier mark, and changes nothing.
-            Step::Taken(_) if seen.before.as_ref().is_some_and(|row| row.revision == seen.after.revision) => return,
+            Step::Taken(_) if seen.before.as_ref().is_some_and(|row| row.revision == seen.after.revision) => {
+                return;
+            }
             Step::Taken(_) => Outcome::Taken,
             Step::Refused(guard) => Outcome::Refused(*guard),
             Step::SetAside(_) => return,
@@ -133,8 +135,11 @@ impl RecordedRoom {
             judged: told.judged.to_vec(),
         };
         let outcomes = [Action::AcceptSuccess, Action::AcceptFailure];
-        let settled = (outcomes.contains(&told.action) && outcome != Outcome::Taken)
-            .then(|| Event { action: Action::RejectOutcome, outcome: Outcome::Taken, ..event.clone() });
+        let settled = (outcomes.contains(&told.action) && outcome != Outcome::Taken).then(|| Event {
+            action: Action::RejectOutcome,
+            outcome: Outcome::Taken,
+            ..event.clone()
+        });
         self.published.record.record(event);
         settled.into_iter().for_each(|event| self.published.record.record(event));
     }
@@ -144,7 +149,9 @@ impl RecordedRoom {
         let Some(view) = self.view(report.job) else { return };
         let due = now(self.room.stages_to_sweep(usize::MAX)).unwrap_or_default();
         let owed = due.iter().any(|stage| stage.attempt == report.attempt && !stage.committed);
-        let Some(attempt) = view.attempts.iter().find(|known| known.attempt == report.attempt) else { return };
+        let Some(attempt) = view.attempts.iter().find(|known| known.attempt == report.attempt) else {
+            return;
+        };
         if !owed && attempt.verdict.is_some() {
             return;
         }
@@ -298,7 +305,11 @@ impl Durable for RecordedRoom {
         })
     }
 
-    async fn invalidate_checkpoint(&self, origin: &Origin, batch: &[InvalidateCheckpoint]) -> Answer<Invalidated> {
+    async fn invalidate_checkpoint(
+        &self,
+        origin: &Origin,
+        batch: &[InvalidateCheckpoint],
+    ) -> Answer<Invalidated> {
         let mut progress = 0;
         for request in batch {
             progress = now(self.room.checkpoint(request.job))?.map_or(progress, |stored| stored.progress);

@@ -55,7 +55,8 @@ impl World {
                 break;
             }
             if self.core.now() > bound {
-                self.record.wrong(format!("{PATIENCE:?} after all trouble there is left: {}", left.join(", ")));
+                self.record
+                    .wrong(format!("{PATIENCE:?} after all trouble there is left: {}", left.join(", ")));
                 return;
             }
         }
@@ -93,7 +94,8 @@ impl World {
         let submit = Submit { job: id, spec: job.spec(), retry_of: None };
         let sent = client.caller.send();
         loop {
-            let answer = sent.of(client.rooms.durable.submit(&sent.origin, std::slice::from_ref(&submit))).await;
+            let answer =
+                sent.of(client.rooms.durable.submit(&sent.origin, std::slice::from_ref(&submit))).await;
             match answer.as_deref() {
                 Ok([answer]) if matches!(answer.step, Step::Taken(_)) => break,
                 Ok(_) => return self.record.wrong(format!("job {} was not accepted", job.number)),
@@ -115,7 +117,8 @@ impl World {
     async fn cancel(&self, client: &Client, job: JobId) {
         let sent = client.caller.send();
         loop {
-            let answer = sent.of(client.rooms.durable.request_cancel(&sent.origin, &[RequestCancel { job }])).await;
+            let answer =
+                sent.of(client.rooms.durable.request_cancel(&sent.origin, &[RequestCancel { job }])).await;
             match answer.as_deref() {
                 Ok([answer]) => {
                     if matches!(answer.step, Step::Taken(_)) {
@@ -143,6 +146,15 @@ impl World {
                 }
             }
             Stroke::Freeze { who, long, clock_stops } => self.freeze(who, long, clock_stops).await,
+            Stroke::FreezeAt { worker, point, long } => {
+                self.record.arm(worker, point).notified().await;
+                self.freeze(Who::Worker(worker), long, false).await;
+            }
+            Stroke::LoseUnseen { worker, long } => {
+                self.workers[worker].wire(Service::Coordination).cut(self.core.now() + long, false);
+                self.core.sleep(Duration::from_millis(5)).await;
+                self.coordination.lose();
+            }
             Stroke::Cut { who, service, long, closed } => {
                 self.machine(who).wire(service).cut(self.core.now() + long, closed);
             }
@@ -155,7 +167,9 @@ impl World {
             Stroke::Drain { worker } => self.drain(worker),
             Stroke::StepWall { worker, ms } => self.workers[worker].clock.step_wall(ms),
             Stroke::StepDurable { ms } => drop(self.durable_step_ms.fetch_add(ms, Ordering::Relaxed)),
-            Stroke::StepCoordination { ms } => drop(self.coordination_step_ms.fetch_add(ms, Ordering::Relaxed)),
+            Stroke::StepCoordination { ms } => {
+                drop(self.coordination_step_ms.fetch_add(ms, Ordering::Relaxed))
+            }
             Stroke::Restore { .. } => {}
         }
     }
@@ -163,6 +177,10 @@ impl World {
     async fn freeze(&self, who: Who, long: Duration, clock_stops: bool) {
         let machine = self.machine(who);
         let Some((domain, start)) = machine.domain() else { return };
+        if self.core.now() >= TROUBLE {
+            return;
+        }
+        self.record.fate(format!("{who} stops"));
         if let Who::Worker(worker) = who {
             self.executing.froze((worker, start));
         }
@@ -171,6 +189,7 @@ impl World {
         if clock_stops {
             machine.clock.stood(long);
         }
+        self.record.fate(format!("{who} goes on"));
         self.core.thaw(domain);
     }
 
@@ -179,7 +198,7 @@ impl World {
         let old = self.coordination.snapshot();
         self.core.sleep(age.min(at)).await;
         self.record.fate(format!("[{number}] {}", Stroke::Restore { age }));
-        self.record.doom(self.coordination.epoch().max(old.epoch()));
+        self.record.restored();
         self.coordination.restore(&old);
     }
 }

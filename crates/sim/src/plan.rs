@@ -11,6 +11,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::jobs::JobPlan;
 use crate::link::{Noise, Service};
+use crate::record::Point;
 
 /// How long fate acts; from then on everything works.
 pub(crate) const TROUBLE: Duration = Duration::from_secs(30);
@@ -33,6 +34,10 @@ pub(crate) enum Stroke {
     Crash { who: Who, down: Duration },
     /// A process stops for a while; its clock may stop with it.
     Freeze { who: Who, long: Duration, clock_stops: bool },
+    /// A worker stops for a while when it next reaches a point of an attempt's life.
+    FreezeAt { worker: usize, point: Point, long: Duration },
+    /// Coordination is lost while a worker cannot reach it.
+    LoseUnseen { worker: usize, long: Duration },
     /// A link is down for a while.
     Cut { who: Who, service: Service, long: Duration, closed: bool },
     /// All links of a process are slow for a while.
@@ -85,7 +90,9 @@ pub(crate) struct Plan {
 
 /// A source of chance of its own for each purpose.
 pub(crate) fn chance(seed: u64, purpose: u64) -> StdRng {
-    StdRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ purpose.wrapping_mul(0xbf58_476d_1ce4_e5b9))
+    StdRng::seed_from_u64(
+        seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ purpose.wrapping_mul(0xbf58_476d_1ce4_e5b9),
+    )
 }
 
 fn millis(chance: &mut StdRng, from: u64, to: u64) -> Duration {
@@ -108,7 +115,8 @@ impl Plan {
                 (number, at, stroke(&mut own, options.workers.max(1)))
             })
             .collect();
-        let job = |number| JobPlan::new(number, &mut chance(seed, 2_000 + u64::try_from(number).unwrap_or(0)));
+        let job =
+            |number| JobPlan::new(number, &mut chance(seed, 2_000 + u64::try_from(number).unwrap_or(0)));
         let mut machines = chance(seed, 2);
         Self {
             jobs: (0..options.jobs).map(job).collect(),
@@ -124,14 +132,9 @@ impl Plan {
     /// Whether two attempts of a job may run at once for a while: a frozen process does not know that it was replaced,
     /// and a store whose own time was moved ends leases early.
     pub(crate) fn may_overlap(&self) -> bool {
-        self.strokes.iter().any(|(_, _, stroke)| {
-            matches!(stroke, Stroke::Restore { .. } | Stroke::StepCoordination { .. })
-        })
-    }
-
-    /// Whether an old state of coordination comes back.
-    pub(crate) fn restores(&self) -> bool {
-        self.strokes.iter().any(|(_, _, stroke)| matches!(stroke, Stroke::Restore { .. }))
+        self.strokes
+            .iter()
+            .any(|(_, _, stroke)| matches!(stroke, Stroke::Restore { .. } | Stroke::StepCoordination { .. }))
     }
 }
 
@@ -162,9 +165,11 @@ fn who(own: &mut StdRng, workers: usize) -> Who {
 fn stroke(own: &mut StdRng, workers: usize) -> Stroke {
     let who = who(own, workers);
     let worker = own.random_range(0..workers);
-    match own.random_range(0..22) {
+    match own.random_range(0..28) {
         0..=3 => Stroke::Crash { who, down: millis(own, 0, 6_000) },
-        4..=7 => Stroke::Freeze { who, long: millis(own, 100, 15_000), clock_stops: own.random_range(0..4) == 0 },
+        4..=7 => {
+            Stroke::Freeze { who, long: millis(own, 100, 15_000), clock_stops: own.random_range(0..4) == 0 }
+        }
         8..=12 => {
             let service = Service::ALL[own.random_range(0..Service::ALL.len())];
             Stroke::Cut { who, service, long: millis(own, 100, 12_000), closed: own.random_range(0..2) == 0 }
@@ -174,7 +179,13 @@ fn stroke(own: &mut StdRng, workers: usize) -> Stroke {
         17 => Stroke::Restore { age: millis(own, 100, 5_000) },
         18 => Stroke::Drain { worker },
         19 => Stroke::StepWall { worker, ms: own.random_range(-3_600_000..3_600_000) },
-        20 => Stroke::StepDurable { ms: own.random_range(-5_000..5_000) },
+        20..=24 => {
+            let points = [Point::Reserved, Point::Claimed, Point::Sealed, Point::Done];
+            let point = points[own.random_range(0..points.len())];
+            Stroke::FreezeAt { worker, point, long: millis(own, 500, 14_000) }
+        }
+        25 => Stroke::LoseUnseen { worker, long: millis(own, 300, 4_000) },
+        26 => Stroke::StepDurable { ms: own.random_range(-5_000..5_000) },
         _ => Stroke::StepCoordination { ms: own.random_range(-20_000..8_000) },
     }
 }
@@ -195,6 +206,12 @@ impl fmt::Display for Stroke {
             Self::Freeze { who, long, clock_stops } => {
                 let clock = if *clock_stops { ", its clock too" } else { "" };
                 write!(f, "{who} stops for {long:?}{clock}")
+            }
+            Self::FreezeAt { worker, point, long } => {
+                write!(f, "worker {worker} will stop for {long:?} at the point {point:?}")
+            }
+            Self::LoseUnseen { worker, long } => {
+                write!(f, "coordination is lost, and worker {worker} cannot reach it for {long:?}")
             }
             Self::Cut { who, service, long, closed } => {
                 let how = if *closed { "refused" } else { "swallowed" };

@@ -1,9 +1,11 @@
 //! Everything that happened, with the moment of it: what the rooms and workers record, and what fate did.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use protocol::{Event, EventSink, Room};
+use protocol::{Action, ActorId, Event, EventSink, Outcome};
+use tokio::sync::Notify;
 
 use crate::core::Core;
 
@@ -29,8 +31,25 @@ pub(crate) struct Record {
 struct Inside {
     all: Vec<Dated>,
     wrong: Vec<String>,
-    /// Coordination's events up to this epoch are those of a state that does not count any more.
-    doomed_epoch: u64,
+    /// How much there was when an old state of coordination came back.
+    explained: Option<usize>,
+    /// Which worker an actor is.
+    workers: BTreeMap<ActorId, usize>,
+    /// Who waits for a worker to reach a point.
+    armed: Vec<(usize, Point, Arc<Notify>)>,
+}
+
+/// A point in an attempt's life at which a worker that stops becomes a zombie with something to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Point {
+    /// A place was given to it.
+    Reserved,
+    /// A job was.
+    Claimed,
+    /// The parts of a checkpoint are sealed.
+    Sealed,
+    /// The work is done.
+    Done,
 }
 
 impl Record {
@@ -55,10 +74,36 @@ impl Record {
         self.lock().wrong.push(text);
     }
 
-    /// An old state of coordination came back: what it does in this epoch is nothing that a trace could explain.
-    pub(crate) fn doom(&self, epoch: u64) {
+    /// This actor is that worker.
+    pub(crate) fn is_worker(&self, actor: ActorId, worker: usize) {
+        self.lock().workers.insert(actor, worker);
+    }
+
+    /// Rung when this worker reaches that point.
+    pub(crate) fn arm(&self, worker: usize, point: Point) -> Arc<Notify> {
+        let bell = Arc::new(Notify::new());
+        self.lock().armed.push((worker, point, Arc::clone(&bell)));
+        bell
+    }
+
+    /// A worker has reached a point.
+    pub(crate) fn reached(&self, worker: usize, point: Point) {
         let mut inside = self.lock();
-        inside.doomed_epoch = inside.doomed_epoch.max(epoch);
+        for (_, _, bell) in inside.armed.extract_if(.., |(of, at, _)| *of == worker && *at == point) {
+            bell.notify_one();
+        }
+    }
+
+    /// An old state of coordination came back. What follows from it is no step of the spec.
+    pub(crate) fn restored(&self) {
+        let mut inside = self.lock();
+        inside.explained = inside.explained.or(Some(inside.all.len()));
+    }
+
+    /// How much of the record, from its beginning, the spec must explain.
+    pub(crate) fn explained(&self) -> usize {
+        let inside = self.lock();
+        inside.explained.unwrap_or(inside.all.len())
     }
 
     /// What was wrong so far.
@@ -75,10 +120,15 @@ impl Record {
 impl EventSink for Record {
     fn record(&self, event: Event) {
         let now = self.core.now();
-        let mut inside = self.lock();
-        if event.room == Room::Coordination && event.epoch <= inside.doomed_epoch {
-            return;
+        let point = match (event.action, event.outcome) {
+            (Action::Reserve, Outcome::Taken) => Some(Point::Reserved),
+            (Action::AuthorizeAttempt, Outcome::Taken) => Some(Point::Claimed),
+            _ => None,
+        };
+        let worker = self.lock().workers.get(&event.actor).copied();
+        if let (Some(worker), Some(point)) = (worker, point) {
+            self.reached(worker, point);
         }
-        inside.all.push((now, Happened::Event(Box::new(event))));
+        self.lock().all.push((now, Happened::Event(Box::new(event))));
     }
 }

@@ -104,9 +104,10 @@ fn judge(world: &World, lasted: Duration) -> Outcome {
     if world.record.found().is_empty() {
         world.check_jobs();
     }
+    let explained = world.record.explained();
     let story = world.record.take();
     world.check_events(&story);
-    let report = audit(&story, world.plan.restores());
+    let report = audit(&story[..explained]);
     let mut wrong = world.record.found();
     let submitted = world.submitted.lock().unwrap_or_else(PoisonError::into_inner);
     let mut outcome = Outcome {

@@ -34,7 +34,8 @@ pub fn live(from: u64, seeds: u64, threads: usize, options: &Options) -> Sum {
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let enough = sum.lock().unwrap_or_else(PoisonError::into_inner).failed.len() >= most_failures;
+                    let enough =
+                        sum.lock().unwrap_or_else(PoisonError::into_inner).failed.len() >= most_failures;
                     if number >= seeds || enough {
                         return;
                     }

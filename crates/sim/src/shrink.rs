@@ -58,13 +58,14 @@ fn smaller(options: &Options) -> Vec<Options> {
 /// The command that tells a story again.
 #[must_use]
 pub fn command(seed: u64, options: &Options) -> String {
-    let mut line = format!(
-        "cargo xtask sim --seed {seed} --jobs {} --workers {}",
-        options.jobs, options.workers
-    );
+    let mut line =
+        format!("cargo xtask sim --seed {seed} --jobs {} --workers {}", options.jobs, options.workers);
     if let Some(keep) = &options.keep {
         let keep: Vec<String> = keep.iter().map(ToString::to_string).collect();
-        line.push_str(&format!(" --keep {}", if keep.is_empty() { "none".to_owned() } else { keep.join(",") }));
+        line.push_str(&format!(
+            " --keep {}",
+            if keep.is_empty() { "none".to_owned() } else { keep.join(",") }
+        ));
     }
     if options.quiet {
         line.push_str(" --quiet");

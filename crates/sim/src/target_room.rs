@@ -232,7 +232,8 @@ impl Target for MemoryTarget {
         let mut sweep = Sweep::default();
         let mut kept = BTreeSet::new();
         for key in shelf.under(&prefix) {
-            let above = key.match_indices('/').map(|(end, _)| &key[..end]).find(|above| keep.contains(*above));
+            let above =
+                key.match_indices('/').map(|(end, _)| &key[..end]).find(|above| keep.contains(*above));
             if let Some(kept_as) = above.map(str::to_owned).or_else(|| keep.get(&key).cloned()) {
                 kept.insert(kept_as);
             } else {

@@ -28,7 +28,7 @@ use crate::now::now;
 use crate::plan::{Options, Plan, Who, chance};
 use crate::planted;
 use crate::ports::{DomainSpawner, EPOCH_MS, MachineClock};
-use crate::record::Record;
+use crate::record::{Point, Record};
 use crate::target_room::MemoryTarget;
 
 /// Replicas of the agents.
@@ -163,7 +163,11 @@ impl World {
         let target = Arc::new(MemoryTarget::new(Arc::new(move || inner.now())));
         let published = Published { target: Arc::clone(&target), record: Arc::clone(&record) };
         let durable = Arc::new(durable_room(&core, published, &plan, &durable_step_ms));
-        let coordination = Arc::new(coordination_room(&core, Arc::clone(&record) as Arc<dyn EventSink>, &coordination_step_ms));
+        let coordination = Arc::new(coordination_room(
+            &core,
+            Arc::clone(&record) as Arc<dyn EventSink>,
+            &coordination_step_ms,
+        ));
         let shared = Shared {
             durable: Arc::clone(&durable) as Arc<dyn DurableRoom>,
             coordination: Arc::clone(&coordination) as Arc<dyn CoordinationRoom>,
@@ -211,6 +215,16 @@ impl World {
 
     /// The rooms as a process of this machine reaches them.
     pub(crate) fn rooms(&self, machine: &Machine, domain: Domain) -> Rooms {
+        self.rooms_telling(machine, domain, None)
+    }
+
+    /// The same, and somebody is told when the parts of a checkpoint are sealed.
+    fn rooms_telling(
+        &self,
+        machine: &Machine,
+        domain: Domain,
+        settled: Option<Arc<dyn Fn() + Send + Sync>>,
+    ) -> Rooms {
         let path = |service| Path {
             network: Arc::clone(&self.network),
             wire: Arc::clone(machine.wire(service)),
@@ -227,6 +241,7 @@ impl World {
             target: Arc::new(TargetLink {
                 path: path(Service::Target),
                 room: Arc::clone(&self.shared.target),
+                settled,
             }),
         }
     }
@@ -261,6 +276,9 @@ impl World {
         let runtime = self.runtime(machine, domain, self.ids.next_u64());
         let incarnation = Incarnation(runtime.new_actor_id().0);
         self.name(incarnation.into(), format!("worker {number}.{start}"));
+        self.record.is_worker(incarnation.into(), number);
+        let record = Arc::clone(&self.record);
+        let settled: Arc<dyn Fn() + Send + Sync> = Arc::new(move || record.reached(number, Point::Sealed));
         let folder = self.work.join(format!("machine{number}"));
         let mut options = WorkerOptions::new(format!("worker{number}"), incarnation, folder);
         options.slots = self.plan.slots[number];
@@ -275,7 +293,7 @@ impl World {
         };
         let parts = WorkerParts {
             options,
-            rooms: self.rooms(machine, domain),
+            rooms: self.rooms_telling(machine, domain, Some(settled)),
             keeper_rooms: self.rooms(machine, domain),
             coordination_limit_ms: Arc::new(AtomicU64::new(1_000)),
             runtime,

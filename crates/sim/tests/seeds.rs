@@ -16,7 +16,8 @@ fn number(variable: &str) -> Option<u64> {
 #[test]
 fn five_hundred_seeds_are_right() {
     let options = Options::default();
-    let (first, seeds) = (number("REMORA_SEED").unwrap_or(FIRST), number("REMORA_SIM_SEEDS").unwrap_or(SEEDS));
+    let (first, seeds) =
+        (number("REMORA_SEED").unwrap_or(FIRST), number("REMORA_SIM_SEEDS").unwrap_or(SEEDS));
     let sum = live(first, seeds, 2, &options);
     let Some((seed, wrong)) = sum.failed.first() else {
         assert_eq!(sum.runs, seeds);
@@ -82,10 +83,9 @@ each_is_found! {
     a_lease_kept_by_the_workers_name_is_found LeaseByName,
     a_lease_released_twice_is_found ReleaseTwice,
     a_zombies_release_that_ends_its_successors_lease_is_found ReleaseByJob,
-    an_activation_with_somebody_elses_permit_is_found ActivateByJob,
+    an_activation_without_a_permit_is_found ActivateWithoutPermit,
     a_reaper_that_judges_from_silence_is_found ReapFromSilence,
     a_reaper_that_does_not_wait_for_the_grace_is_found GraceSkipped,
-    a_worker_told_that_its_ended_lease_lives_is_found RenewalAlwaysWorks,
     a_limit_that_coordination_does_not_know_is_found LimitForgotten,
     a_result_published_before_it_was_written_is_found PublishBeforeComplete,
 }

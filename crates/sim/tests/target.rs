@@ -54,7 +54,10 @@ fn fixture() -> Arc<dyn Fixture> {
     // The clock began long ago, so that something can be older than it is.
     let start = Instant::now();
     let clock = move || Duration::from_secs(10_000_000) + start.elapsed();
-    Arc::new(Memory { room: Arc::new(MemoryTarget::new(Arc::new(clock))), local: tempfile::tempdir().unwrap() })
+    Arc::new(Memory {
+        room: Arc::new(MemoryTarget::new(Arc::new(clock))),
+        local: tempfile::tempdir().unwrap(),
+    })
 }
 
 target::target_conformance!(crate::fixture());

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use target::{
-    Depth, LogReader, LogSink, Manifest, Part, ResultFile, StageId, Sweep, Target, TargetFault,
-};
+use target::{Depth, LogReader, LogSink, Manifest, Part, ResultFile, StageId, Sweep, Target, TargetFault};
 
 use super::{Carry, Path, Request};
 
@@ -18,6 +16,8 @@ use super::{Carry, Path, Request};
 pub(crate) struct TargetLink {
     pub(crate) path: Path,
     pub(crate) room: Arc<dyn Target>,
+    /// Told when the parts of a checkpoint are sealed.
+    pub(crate) settled: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl TargetLink {
@@ -73,7 +73,15 @@ impl Target for TargetLink {
 
     async fn settle(&self, stage: &StageId) -> Result<(), TargetFault> {
         let stage = *stage;
-        self.call("settle a stage", move |room| async move { room.settle(&stage).await }).await
+        let settled = self.settled.clone();
+        self.call("settle a stage", move |room| {
+            let settled = settled.clone();
+            async move {
+                settled.inspect(|settled| settled());
+                room.settle(&stage).await
+            }
+        })
+        .await
     }
 
     async fn verify(&self, parts: &[Part], depth: Depth) -> Result<(), TargetFault> {

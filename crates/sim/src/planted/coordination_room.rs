@@ -67,16 +67,14 @@ impl PlantedCoordination {
     }
 
     async fn activate(&self, at: &At, batch: &[ActivateAttempt]) -> Answer<Lease> {
-        let mut batch = batch.to_vec();
-        if self.fault == Planted::ActivateByJob {
-            for holding in self.inner.holdings(None, usize::MAX).await?.jobs {
-                let Some((reservation, worker)) = holding.reservation else { continue };
-                for one in batch.iter_mut().filter(|one| one.job == holding.job) {
-                    (one.reservation, one.worker) = (reservation, worker);
-                }
+        let mut answers = self.inner.activate_attempt(at, batch).await?;
+        if self.fault == Planted::ActivateWithoutPermit {
+            let lease_ms = self.inner.pool().await?.config.lease_ms;
+            for answer in answers.iter_mut().filter(|answer| answer.step.refused().is_some()) {
+                answer.step = Step::Taken(Lease { lease_ms });
             }
         }
-        self.inner.activate_attempt(at, &batch).await
+        Ok(answers)
     }
 
     async fn observe(&self, at: &At, batch: &[ReapObserve]) -> Answer<()> {
@@ -92,19 +90,6 @@ impl PlantedCoordination {
             }
             _ => self.inner.reap_observe(at, batch).await,
         }
-    }
-
-    async fn renew(&self, at: &At, batch: &[RenewLease]) -> Answer<Renewed> {
-        let mut answers = self.inner.renew_lease(at, batch).await?;
-        if self.fault == Planted::RenewalAlwaysWorks {
-            let lease_ms = self.inner.pool().await?.config.lease_ms;
-            for answer in &mut answers {
-                if answer.step.refused().is_some() {
-                    answer.step = Step::Taken(Renewed { lease_ms, cancel_notice: false });
-                }
-            }
-        }
-        Ok(answers)
     }
 
     async fn set(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault> {
@@ -128,9 +113,6 @@ macro_rules! coordination_body {
     };
     (reap_observe $this:ident $at:ident $batch:ident) => {
         $this.observe($at, $batch).await
-    };
-    (renew_lease $this:ident $at:ident $batch:ident) => {
-        $this.renew($at, $batch).await
     };
     (configure $this:ident $at:ident $config:ident) => {
         $this.set($at, $config).await

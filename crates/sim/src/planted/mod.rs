@@ -9,7 +9,6 @@ mod target_room;
 
 use std::sync::Arc;
 
-
 use crate::core::Core;
 use crate::world::Shared;
 use coordination_room::PlantedCoordination;
@@ -68,14 +67,12 @@ faults! {
     ReleaseTwice => "release-twice",
     /// A lease is released by the job's id, so that a zombie's release ends its successor's.
     ReleaseByJob => "release-by-job",
-    /// A permit is used by the job's id, whoever holds it.
-    ActivateByJob => "activate-by-job",
+    /// An activation is always said to have worked, with whatever permit.
+    ActivateWithoutPermit => "activate-without-permit",
     /// What coordination does not say is taken for a lost attempt.
     ReapFromSilence => "reap-from-silence",
     /// Attempts of an older epoch are judged without waiting for the grace.
     GraceSkipped => "grace-skipped",
-    /// A renewal is always said to have worked.
-    RenewalAlwaysWorks => "renewal-always-works",
     /// There are more places than there are.
     LimitForgotten => "limit-forgotten",
     /// A result is said to be laid out before it is.

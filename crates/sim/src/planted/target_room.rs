@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use target::{
-    Depth, Entry, LogReader, LogSink, Manifest, Node, Part, ResultFile, StageId, Sweep, Target,
-    TargetFault,
+    Depth, Entry, LogReader, LogSink, Manifest, Node, Part, ResultFile, StageId, Sweep, Target, TargetFault,
 };
 
 use super::Planted;
