@@ -16,6 +16,7 @@ use protocol::{
 
 use target::{Depth, Manifest, Target as _};
 
+use crate::link::NOBODY;
 use crate::now::now;
 use crate::record::Record;
 use crate::target_room::MemoryTarget;
@@ -111,6 +112,8 @@ impl RecordedRoom {
                 return;
             }
             Step::Taken(_) => Outcome::Taken,
+            // Nobody learns of it, and it changes nothing.
+            Step::Refused(_) if origin.actor == NOBODY => return,
             Step::Refused(guard) => Outcome::Refused(*guard),
             Step::SetAside(_) => return,
         };

@@ -166,10 +166,12 @@ impl World {
             Stroke::Lose => self.coordination.lose(),
             Stroke::Drain { worker } => self.drain(worker),
             Stroke::StepWall { worker, ms } => self.workers[worker].clock.step_wall(ms),
-            Stroke::StepDurable { ms } => drop(self.durable_step_ms.fetch_add(ms, Ordering::Relaxed)),
-            Stroke::StepCoordination { ms } => {
-                drop(self.coordination_step_ms.fetch_add(ms, Ordering::Relaxed))
-            }
+            Stroke::StepDurable { ms } => self
+                .durable_step_ms
+                .store(self.durable_step_ms.load(Ordering::Relaxed) + ms, Ordering::Relaxed),
+            Stroke::StepCoordination { ms } => self
+                .coordination_step_ms
+                .store(self.coordination_step_ms.load(Ordering::Relaxed) + ms, Ordering::Relaxed),
             Stroke::Restore { .. } => {}
         }
     }

@@ -256,6 +256,8 @@ impl Story {
                 .map_err(|error| failed(error.to_string()))?;
             self.executing.acknowledged(run.control.job(), step);
         }
+        // So that an attempt with all its checkpoints behind it still runs for a while.
+        self.work(plan, &mut stop).await?;
         match plan.flavour {
             Flavour::CountsAndFails(attempts) if run.control.token().0 <= attempts => Err(failed("not yet")),
             _ => Ok(()),

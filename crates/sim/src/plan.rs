@@ -112,7 +112,10 @@ impl Plan {
             .map(|number| {
                 let mut own = chance(seed, 1_000 + u64::try_from(number).unwrap_or(0));
                 let at = millis(&mut own, 0, 25_000);
-                (number, at, stroke(&mut own, options.workers.max(1)))
+                let stroke = stroke(&mut own, options.workers.max(1), lease_ms);
+                // There must be jobs while it waits.
+                let waits = matches!(stroke, Stroke::FreezeAt { .. });
+                (number, if waits { at / 2 } else { at }, stroke)
             })
             .collect();
         let job =
@@ -162,10 +165,10 @@ fn who(own: &mut StdRng, workers: usize) -> Who {
     }
 }
 
-fn stroke(own: &mut StdRng, workers: usize) -> Stroke {
+fn stroke(own: &mut StdRng, workers: usize, lease_ms: u64) -> Stroke {
     let who = who(own, workers);
     let worker = own.random_range(0..workers);
-    match own.random_range(0..28) {
+    match own.random_range(0..34) {
         0..=3 => Stroke::Crash { who, down: millis(own, 0, 6_000) },
         4..=7 => {
             Stroke::Freeze { who, long: millis(own, 100, 15_000), clock_stops: own.random_range(0..4) == 0 }
@@ -179,13 +182,15 @@ fn stroke(own: &mut StdRng, workers: usize) -> Stroke {
         17 => Stroke::Restore { age: millis(own, 100, 5_000) },
         18 => Stroke::Drain { worker },
         19 => Stroke::StepWall { worker, ms: own.random_range(-3_600_000..3_600_000) },
-        20..=24 => {
-            let points = [Point::Reserved, Point::Claimed, Point::Sealed, Point::Done];
+        20..=30 => {
+            let points =
+                [Point::Reserved, Point::Claimed, Point::Sealed, Point::Sealed, Point::Done, Point::Done];
             let point = points[own.random_range(0..points.len())];
-            Stroke::FreezeAt { worker, point, long: millis(own, 500, 14_000) }
+            // Around the time at which the next attempt runs.
+            Stroke::FreezeAt { worker, point, long: millis(own, lease_ms, lease_ms * 2) }
         }
-        25 => Stroke::LoseUnseen { worker, long: millis(own, 300, 4_000) },
-        26 => Stroke::StepDurable { ms: own.random_range(-5_000..5_000) },
+        31 => Stroke::LoseUnseen { worker, long: millis(own, 300, 4_000) },
+        32 => Stroke::StepDurable { ms: own.random_range(-5_000..5_000) },
         _ => Stroke::StepCoordination { ms: own.random_range(-20_000..8_000) },
     }
 }
