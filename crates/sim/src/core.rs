@@ -304,10 +304,11 @@ mod tests {
                 }),
             );
         }
-        core.freeze(one);
         let inner = Arc::clone(&core);
         let main = async move {
-            inner.sleep(seconds(5)).await;
+            inner.sleep(seconds(1) / 2).await;
+            inner.freeze(one);
+            inner.sleep(seconds(9) / 2).await;
             inner.thaw(one);
             inner.sleep(seconds(1)).await;
         };

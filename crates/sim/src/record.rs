@@ -42,8 +42,6 @@ struct Inside {
 /// A point in an attempt's life at which a worker that stops becomes a zombie with something to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Point {
-    /// A place was given to it.
-    Reserved,
     /// A job was.
     Claimed,
     /// The parts of a checkpoint are sealed.
@@ -121,7 +119,6 @@ impl EventSink for Record {
     fn record(&self, event: Event) {
         let now = self.core.now();
         let point = match (event.action, event.outcome) {
-            (Action::Reserve, Outcome::Taken) => Some(Point::Reserved),
             (Action::AuthorizeAttempt, Outcome::Taken) => Some(Point::Claimed),
             _ => None,
         };

@@ -112,6 +112,14 @@ impl MemoryTarget {
         lock(&self.shelf).things.keys().cloned().collect()
     }
 
+    /// What is kept of each log, by its key.
+    #[must_use]
+    pub fn logs(&self) -> BTreeMap<String, Vec<u8>> {
+        let key = |stage: &StageId| format!("{}/logs/{}", stage.job, stage.name());
+        let kept = |log: &Log| [log.head.as_slice(), log.tail.as_slice()].concat();
+        lock(&self.shelf).logs.iter().map(|(stage, log)| (key(stage), kept(log))).collect()
+    }
+
     /// What lies under a key.
     #[must_use]
     pub fn peek(&self, key: &str) -> Option<Thing> {
@@ -232,8 +240,10 @@ impl Target for MemoryTarget {
         let mut sweep = Sweep::default();
         let mut kept = BTreeSet::new();
         for key in shelf.under(&prefix) {
-            let above =
-                key.match_indices('/').map(|(end, _)| &key[..end]).find(|above| keep.contains(*above));
+            let above = key
+                .match_indices('/')
+                .map(|(end, _)| &key[..end])
+                .find(|above| above.len() > prefix.len() && keep.contains(*above));
             if let Some(kept_as) = above.map(str::to_owned).or_else(|| keep.get(&key).cloned()) {
                 kept.insert(kept_as);
             } else {

@@ -26,6 +26,9 @@ impl Fixture for Memory {
     }
 
     fn peek(&self, key: &str) -> Option<Vec<u8>> {
+        if let Some(log) = self.room.logs().remove(key) {
+            return Some(log);
+        }
         match self.room.peek(key)? {
             Thing::Bytes(bytes, _) => Some(bytes),
             Thing::Folder | Thing::Link(_) => None,
@@ -38,7 +41,12 @@ impl Fixture for Memory {
 
     fn keys(&self, prefix: &str) -> BTreeSet<String> {
         let prefix = format!("{prefix}/");
-        self.room.keys().into_iter().filter(|key| key.starts_with(&prefix)).collect()
+        self.room
+            .keys()
+            .into_iter()
+            .chain(self.room.logs().into_keys())
+            .filter(|key| key.starts_with(&prefix))
+            .collect()
     }
 
     fn results_are_local(&self) -> bool {
