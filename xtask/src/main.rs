@@ -1,8 +1,9 @@
-//! Chores of the house: `cargo xtask test`, `tidy`, `spec`, `where NAME`, `model NAME`.
+//! Chores of the house: `cargo xtask test`, `tidy`, `spec`, `where NAME`, `model NAME`, `sim`.
 
 mod locate;
 mod model;
 mod servers;
+mod sim;
 mod spec;
 mod test;
 mod tidy;
@@ -14,7 +15,7 @@ use anyhow::bail;
 fn main() -> anyhow::Result<()> {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     if args.is_empty() {
-        bail!("name a chore: test, tidy, spec, where, model");
+        bail!("name a chore: test, tidy, spec, where, model, sim");
     }
     let chore = args.remove(0);
     match chore.as_str() {
@@ -23,7 +24,8 @@ fn main() -> anyhow::Result<()> {
         "spec" => spec::run(args),
         "where" => locate::run(args),
         "model" => model::run(args),
-        other => bail!("`{other}` is no chore; one of test, tidy, spec, where, model"),
+        "sim" => sim::run(&args),
+        other => bail!("`{other}` is no chore; one of test, tidy, spec, where, model, sim"),
     }
 }
 

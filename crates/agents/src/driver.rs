@@ -69,6 +69,7 @@ async fn drive(ground: Arc<Ground>, agent: Arc<dyn Agent>, mut shutdown: watch::
         let spread = u32::try_from(ground.runtime.rng.next_u64() % 20).unwrap_or(0);
         let wait = wait * (90 + spread) / 100;
         tokio::select! {
+            biased;
             () = clock.sleep(wait) => {}
             () = bell.notified() => {}
             _ = shutdown.wait_for(|shutdown| *shutdown) => return,
@@ -82,6 +83,7 @@ async fn listen(ground: Arc<Ground>, mut shutdown: watch::Receiver<bool>) {
     let mut wakes = ground.rooms.coordination.wakes();
     loop {
         let wake = tokio::select! {
+            biased;
             wake = wakes.recv() => wake,
             _ = shutdown.wait_for(|shutdown| *shutdown) => return,
         };

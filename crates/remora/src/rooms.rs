@@ -273,9 +273,9 @@ mod real {
         let durable = error.downcast_ref::<OpenError>();
         durable.is_some_and(|error| matches!(error, OpenError::Address(_) | OpenError::BadOption { .. }))
             || error.is::<dragonfly::link::BadAddress>()
-            || error.downcast_ref::<coordination::postgres::OpenError>().is_some_and(|error| {
-                matches!(error, coordination::postgres::OpenError::Address(_))
-            })
+            || error
+                .downcast_ref::<coordination::postgres::OpenError>()
+                .is_some_and(|error| matches!(error, coordination::postgres::OpenError::Address(_)))
     }
 
     pub(super) async fn durable_doctor(url: &str) -> Result<Vec<Finding>, RoomsError> {

@@ -10,6 +10,13 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub trait Spawner: Send + Sync {
     /// Starts one. It ends by itself; who needs its result sends it over a channel.
     fn spawn(&self, task: BoxFuture<()>);
+
+    /// Runs work that keeps its thread for a while, such as local files, beside the tasks; a simulation runs it at once,
+    /// where it stands. It ends by itself; who needs its result sends it over a channel.
+    fn spawn_blocking(&self, work: Box<dyn FnOnce() + Send>) {
+        // Its end is told by the work itself.
+        drop(tokio::task::spawn_blocking(work));
+    }
 }
 
 /// Tokio's current runtime.

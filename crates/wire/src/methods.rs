@@ -48,6 +48,8 @@ by_value!(
 );
 
 /// Hands the methods of `durable::Durable` to the macro `$with`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! durable_actions {
     ($with:ident $context:tt) => {
         $with! { $context Durable {
@@ -71,6 +73,8 @@ macro_rules! durable_actions {
 }
 
 /// Hands the methods of `durable::DurableReads` to the macro `$with`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! durable_reads {
     ($with:ident $context:tt) => {
         $with! { $context DurableReads {
@@ -90,6 +94,8 @@ macro_rules! durable_reads {
 }
 
 /// Hands the methods of `durable::Listing` to the macro `$with`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! durable_listing {
     ($with:ident $context:tt) => {
         $with! { $context Listing {
@@ -102,6 +108,8 @@ macro_rules! durable_listing {
 }
 
 /// Hands the methods of `coordination::Coordination` to the macro `$with`, all but `wakes`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! coordination_actions {
     ($with:ident $context:tt) => {
         $with! { $context Coordination {
@@ -133,6 +141,8 @@ macro_rules! coordination_actions {
 }
 
 /// Hands the methods of `coordination::CoordinationReads` to the macro `$with`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! coordination_reads {
     ($with:ident $context:tt) => {
         $with! { $context CoordinationReads {

@@ -68,7 +68,12 @@ async fn live(session: &Arc<Session>, claimed: Claimed) {
     }
     let stage = StageId { job, token, attempt };
     let folder = session.folder.attempt(attempt);
-    let output = OutputStage::new(Arc::clone(&session.rooms.target), stage, folder.output());
+    let output = OutputStage::new(
+        Arc::clone(&session.rooms.target),
+        Arc::clone(&session.runtime.spawner),
+        stage,
+        folder.output(),
+    );
     let checkpoint = claimed.authorized.checkpoint.as_ref();
     let identity = AttemptIdentity {
         stage,
@@ -116,6 +121,7 @@ async fn run(
     let spec = authorized.spec.clone();
     let run = Arc::new(Run { authorized, control: Arc::clone(control), state, deadline, folder });
     let ending = tokio::select! {
+        biased;
         ending = session.executors.execute(&spec, Arc::clone(&run)) => ending,
         ending = report_progress(control) => ending,
         ending = time_out(control, spec.timeout_ms) => ending,

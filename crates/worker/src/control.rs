@@ -289,7 +289,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let stage = StageId { job: JobId(1), token: Token(1), attempt: AttemptId(1) };
         let target = Arc::new(FileTarget::new(folder.path()));
-        let output = OutputStage::new(target, stage, folder.path().join("output"));
+        let output =
+            OutputStage::new(target, Arc::new(runtime::TokioSpawner), stage, folder.path().join("output"));
         let mut sealing = Sealing { output, progress: 0, ended: false, own_parts: BTreeSet::new() };
         for stop in [Stop::None, Stop::Drain, Stop::TimedOut, Stop::Cancel] {
             assert!(sealing.may_go_on(stop).is_ok(), "{stop:?}");

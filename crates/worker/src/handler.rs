@@ -136,6 +136,7 @@ async fn run_handler(handler: Arc<dyn Handler>, run: Arc<Run>) -> Ending {
         let panicked =
             |text| HandlerError { text: format!("the handler panicked: {text}"), permanent: false };
         tokio::select! {
+            biased;
             result = catch_panic(handler.run(work)) => {
                 let _ = sender.send(result.unwrap_or_else(|text| Err(panicked(text))));
             }

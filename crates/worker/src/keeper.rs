@@ -16,6 +16,7 @@ use crate::session::{Rooms, Session};
 /// Runs until the worker has finished.
 pub(crate) async fn run(session: Arc<Session>, rooms: Rooms) {
     tokio::select! {
+        biased;
         () = renew_for_ever(&session, &rooms) => forget(&session, &rooms).await,
         () = enforce_deadlines(&session) => {}
         () = watch_epoch(&session, &rooms) => {}
@@ -61,6 +62,7 @@ async fn renew_for_ever(session: &Session, rooms: &Rooms) {
             return;
         }
         tokio::select! {
+            biased;
             () = session.runtime.clock.sleep(again) => {}
             () = session.keeper_wanted.notified() => {}
         }

@@ -57,12 +57,14 @@ async fn wait_for_work(session: &Session, wakes: &mut broadcast::Receiver<Wake>)
         }
     };
     let mut draining = session.draining.subscribe();
+    let drained = async { drop(draining.wait_for(|draining| *draining).await) };
     tokio::select! {
+        biased;
         () = woken => {}
         () = session.window_filled.notified() => {}
         // With nothing to do, a look at what workers that died since have left on this disk.
-        () = session.runtime.clock.sleep(poll) => session.folder.remove_abandoned().await,
-        _ = draining.wait_for(|draining| *draining) => {}
+        () = session.runtime.clock.sleep(poll) => session.folder.remove_abandoned(session.runtime.spawner.as_ref()).await,
+        () = drained => {}
     }
 }
 

@@ -56,7 +56,9 @@ fn what(job: &JobSummary) -> String {
     if let Some(reason) = &job.set_aside {
         return format!("set aside: {reason}");
     }
-    if let Some(error) = job.error.as_ref().filter(|_| !matches!(job.phase, Phase::Succeeded | Phase::Running)) {
+    if let Some(error) =
+        job.error.as_ref().filter(|_| !matches!(job.phase, Phase::Succeeded | Phase::Running))
+    {
         return error.clone();
     }
     let command = job.command.as_ref().map(|words| words.join(" "));

@@ -36,7 +36,11 @@ pub(crate) async fn run(site: &Site, printer: &Printer) -> Result<u8, Failure> {
             ]
         })
         .collect();
-    printer.table(&["worker", "host", "pid", "incarnation", "busy", "state", "seen", "jobs"], rows, &[2, 4, 6]);
+    printer.table(
+        &["worker", "host", "pid", "incarnation", "busy", "state", "seen", "jobs"],
+        rows,
+        &[2, 4, 6],
+    );
     Ok(code::OK)
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Ended {
 }
 
 /// One lifetime of the store.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Epoch {
     /// 0: the store is empty.
     pub(super) number: u64,

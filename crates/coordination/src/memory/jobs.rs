@@ -20,7 +20,7 @@ pub(super) struct Shown {
 }
 
 /// One job.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct JobRow {
     pub(super) leases: Vec<AttemptId>,
     pub(super) reservation: Option<ReservationId>,
@@ -35,7 +35,7 @@ impl JobRow {
 }
 
 /// All jobs of which something is held.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Jobs(BTreeMap<JobId, JobRow>);
 
 impl Jobs {

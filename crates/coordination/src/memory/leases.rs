@@ -24,7 +24,7 @@ pub(super) struct LeaseRow {
 }
 
 /// All live leases of the pool.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Leases {
     live: BTreeMap<AttemptId, LeaseRow>,
     deadlines: BTreeSet<(Duration, AttemptId)>,

@@ -9,6 +9,8 @@
 //! The spec speaks of it as `coordinationVars`; protocol §1 says which actions are here, §2 gives the rules.
 
 mod actions;
+#[cfg(feature = "conformance")]
+mod backup;
 mod epoch;
 mod jobs;
 mod leases;
@@ -29,6 +31,8 @@ use protocol::{Action, ActorId, Detail, Event, EventSink, NoEvents, Outcome, Roo
 use tokio::sync::broadcast;
 
 use crate::{At, Wake};
+#[cfg(feature = "conformance")]
+pub use backup::Backup;
 use pool::Pool;
 use turn::Turn;
 

@@ -20,6 +20,7 @@ use crate::{PoolConfig, PoolState};
 const LEASE_MS: u64 = 15_000;
 
 /// Everything the room holds.
+#[derive(Clone)]
 pub(super) struct Pool {
     pub(super) epoch: Epoch,
     /// Raised by every step that changes something or is recorded.

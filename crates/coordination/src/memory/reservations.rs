@@ -37,7 +37,7 @@ pub(super) struct Reservation {
 }
 
 /// All reservations of the pool.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Reservations {
     held: BTreeMap<ReservationId, Reservation>,
     deadlines: BTreeSet<(Duration, ReservationId)>,

@@ -31,7 +31,7 @@ pub(super) enum Offer {
 }
 
 /// All windows of the pool.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Windows {
     entries: BTreeMap<Arc<Window>, Entries>,
     jobs: BTreeMap<JobId, (Arc<Window>, Position)>,

@@ -13,14 +13,14 @@ use protocol::{Incarnation, Priority, Window};
 use crate::Registration;
 
 /// How many workers serve a kind: all its queues, or named ones.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Serving {
     all: usize,
     queues: BTreeMap<String, usize>,
 }
 
 /// All registered workers.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Workers {
     known: BTreeMap<Incarnation, (Registration, Duration)>,
     seen: BTreeSet<(Duration, Incarnation)>,

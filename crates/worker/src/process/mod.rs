@@ -370,7 +370,8 @@ fn signal_name(signal: i32) -> &'static str {
 /// The state to seal: whatever is in the state folder.
 pub(crate) async fn current_state(run: &Run) -> Result<Vec<u8>, StageError> {
     let folder = run.folder.state();
-    crate::stage::blocking(move || pack_state(&folder)).await
+    let spawner = &run.control.session.runtime.spawner;
+    crate::stage::blocking(spawner.as_ref(), move || pack_state(&folder)).await
 }
 
 #[cfg(test)]

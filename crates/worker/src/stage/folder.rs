@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use protocol::{AttemptId, Incarnation};
+use runtime::Spawner;
 use rustix::fs::{FlockOperation, flock};
 use thiserror::Error;
 
@@ -33,17 +34,18 @@ pub(crate) struct AttemptFolder {
     pub(crate) root: PathBuf,
 }
 
-/// Runs blocking file work beside the async tasks.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "local files are this module's purpose; a simulation has its own"
-)]
-pub(crate) async fn blocking<T, F>(work: F) -> Result<T, StageError>
+/// Runs blocking file work beside the async tasks. A panic in it is an error.
+pub(crate) async fn blocking<T, F>(spawner: &dyn Spawner, work: F) -> Result<T, StageError>
 where
     T: Send + 'static,
     F: FnOnce() -> Result<T, StageError> + Send + 'static,
 {
-    match tokio::task::spawn_blocking(work).await {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    spawner.spawn_blocking(Box::new(move || {
+        // Nobody waits any more when its task has ended.
+        let _ = sender.send(work());
+    }));
+    match receiver.await {
         Ok(result) => result,
         Err(error) => Err(StageError::local("finish file work", io::Error::other(error))),
     }
@@ -62,10 +64,10 @@ impl WorkFolder {
     }
 
     /// Removes the folders of processes that are gone.
-    pub(crate) async fn remove_abandoned(&self) {
+    pub(crate) async fn remove_abandoned(&self, spawner: &dyn Spawner) {
         let root = self.root.clone();
         // What cannot be removed now is looked at again.
-        let _ = blocking(move || {
+        let _ = blocking(spawner, move || {
             if let Some(work) = root.parent() {
                 remove_abandoned(work, &root);
             }

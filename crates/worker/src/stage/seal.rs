@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use runtime::Spawner;
 use target::{Digest, Entry, Manifest, Node, Part, StageId, Target};
 
 use super::scan::{Found, Identity, identify, keeps_change_times, open, scan};
@@ -23,6 +24,7 @@ struct Sealed {
 /// The output of one attempt and what of it is sealed.
 pub(crate) struct OutputStage {
     target: Arc<dyn Target>,
+    spawner: Arc<dyn Spawner>,
     stage: StageId,
     root: PathBuf,
     sealed: BTreeMap<String, Sealed>,
@@ -41,8 +43,13 @@ enum Look {
 }
 
 impl OutputStage {
-    pub(crate) fn new(target: Arc<dyn Target>, stage: StageId, root: PathBuf) -> Self {
-        Self { target, stage, root, sealed: BTreeMap::new(), next_number: 1 }
+    pub(crate) fn new(
+        target: Arc<dyn Target>,
+        spawner: Arc<dyn Spawner>,
+        stage: StageId,
+        root: PathBuf,
+    ) -> Self {
+        Self { target, spawner, stage, root, sealed: BTreeMap::new(), next_number: 1 }
     }
 
     /// Puts the output back as a manifest says; it is the stage's beginning, by reference.
@@ -74,7 +81,7 @@ impl OutputStage {
         if !root.is_dir() {
             return Ok(Manifest::default());
         }
-        let found = blocking(move || scan(&root)).await?;
+        let found = blocking(self.spawner.as_ref(), move || scan(&root)).await?;
         let mut manifest = Manifest::default();
         let mut still_there = BTreeSet::new();
         for (path, found) in found {
@@ -116,14 +123,17 @@ impl OutputStage {
         let full = self.root.join(path);
         let known = self.sealed.get(path).cloned();
         let look_at = full.clone();
-        let look = blocking(move || look(&look_at, known.as_ref(), thorough)).await?;
+        let look = blocking(self.spawner.as_ref(), move || look(&look_at, known.as_ref(), thorough)).await?;
         let (part, identity) = match look {
             Look::Gone => return Ok(None),
             Look::Same(part, identity) => (part, identity),
             Look::Changed { before, copy_may_be_trusted } => {
                 let number = self.take_number();
                 let part = self.target.seal_file(&self.stage, number, &full, executable).await?;
-                let identity = blocking(move || trusted_after(&full, before, copy_may_be_trusted)).await?;
+                let identity = blocking(self.spawner.as_ref(), move || {
+                    trusted_after(&full, before, copy_may_be_trusted)
+                })
+                .await?;
                 (part, identity)
             }
         };
@@ -200,7 +210,7 @@ mod tests {
         fn output(&self, token: u32) -> OutputStage {
             let root = self.folder.path().join(format!("output{token}"));
             fs::create_dir(&root).unwrap();
-            OutputStage::new(Arc::clone(&self.target), stage(token), root)
+            OutputStage::new(Arc::clone(&self.target), Arc::new(runtime::TokioSpawner), stage(token), root)
         }
     }
 
