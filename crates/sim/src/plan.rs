@@ -107,7 +107,7 @@ impl Plan {
         let global_limit = own.random_range(1..=4);
         let noise = noise(&mut own, options.quiet);
         let kept = |number: &usize| options.keep.as_ref().is_none_or(|keep| keep.contains(number));
-        let strokes = (0..usize::try_from(strokes).unwrap_or(0))
+        let strokes: Vec<(usize, Duration, Stroke)> = (0..usize::try_from(strokes).unwrap_or(0))
             .filter(kept)
             .map(|number| {
                 let mut own = chance(seed, 1_000 + u64::try_from(number).unwrap_or(0));
@@ -121,14 +121,24 @@ impl Plan {
         let job =
             |number| JobPlan::new(number, &mut chance(seed, 2_000 + u64::try_from(number).unwrap_or(0)));
         let mut machines = chance(seed, 2);
+        let drift_ppm = (0..options.workers).map(|_| machines.random_range(-10_000..=10_000)).collect();
+        // A worker that stops after a claim, and at once is given the same job again in another slot when it goes on,
+        // leaves a trace that the audit does not explain yet: one slot for those.
+        let stops_claimed = |of: usize| {
+            let at = |stroke: &Stroke| matches!(stroke, Stroke::FreezeAt { worker, point: Point::Claimed, .. } if *worker == of);
+            strokes.iter().any(|(_, _, stroke)| at(stroke))
+        };
+        let slots = (0..options.workers)
+            .map(|of| if stops_claimed(of) { 1 } else { machines.random_range(1..=2) })
+            .collect();
         Self {
             jobs: (0..options.jobs).map(job).collect(),
             strokes,
             noise,
             global_limit,
             lease_ms,
-            drift_ppm: (0..options.workers).map(|_| machines.random_range(-10_000..=10_000)).collect(),
-            slots: (0..options.workers).map(|_| machines.random_range(1..=2)).collect(),
+            drift_ppm,
+            slots,
         }
     }
 
@@ -183,8 +193,6 @@ fn stroke(own: &mut StdRng, workers: usize, lease_ms: u64) -> Stroke {
         18 => Stroke::Drain { worker },
         19 => Stroke::StepWall { worker, ms: own.random_range(-3_600_000..3_600_000) },
         20..=30 => {
-            // Not between a reservation and its claim: a worker that is then given a second place for the same job makes
-            // a trace that the audit does not explain yet.
             let points = [Point::Claimed, Point::Sealed, Point::Sealed, Point::Done, Point::Done];
             let point = points[own.random_range(0..points.len())];
             // Around the time at which the next attempt runs.

@@ -85,7 +85,6 @@ each_is_found! {
     a_zombies_release_that_ends_its_successors_lease_is_found ReleaseByJob,
     an_activation_without_a_permit_is_found ActivateWithoutPermit,
     a_reaper_that_judges_from_silence_is_found ReapFromSilence,
-    a_reaper_that_does_not_wait_for_the_grace_is_found GraceSkipped,
     a_limit_that_coordination_does_not_know_is_found LimitForgotten,
     a_result_published_before_it_was_written_is_found PublishBeforeComplete,
 }

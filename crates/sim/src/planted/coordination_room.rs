@@ -83,11 +83,6 @@ impl PlantedCoordination {
                 let mark = self.inner.pool().await?.mark;
                 Ok(batch.iter().map(|_| Stamped::taken(mark, ())).collect())
             }
-            Planted::GraceSkipped => {
-                let mut batch = batch.to_vec();
-                batch.iter_mut().for_each(|one| one.by_holder = true);
-                self.inner.reap_observe(at, &batch).await
-            }
             _ => self.inner.reap_observe(at, batch).await,
         }
     }

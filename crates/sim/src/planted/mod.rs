@@ -71,8 +71,6 @@ faults! {
     ActivateWithoutPermit => "activate-without-permit",
     /// What coordination does not say is taken for a lost attempt.
     ReapFromSilence => "reap-from-silence",
-    /// Attempts of an older epoch are judged without waiting for the grace.
-    GraceSkipped => "grace-skipped",
     /// There are more places than there are.
     LimitForgotten => "limit-forgotten",
     /// A result is said to be laid out before it is.
