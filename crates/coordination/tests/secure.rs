@@ -22,13 +22,7 @@ async fn at(url: &str) -> DragonflyRoom {
 /// What a fault says, with its causes.
 async fn refused(url: &str) -> (FaultKind, String) {
     let fault = at(url).await.pool().await.unwrap_err();
-    let mut text = fault.to_string();
-    let mut cause = std::error::Error::source(&fault);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    (fault.kind, text)
+    (fault.kind, protocol::told(&fault))
 }
 
 #[tokio::test]

@@ -1,5 +1,19 @@
 //! What an examination of a room, or of the machine, found.
 
+use std::error::Error;
+
+/// An error with its causes, in one line.
+#[must_use]
+pub fn told(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {

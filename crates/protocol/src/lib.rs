@@ -20,7 +20,7 @@ pub mod time;
 
 pub use action::{Action, Room};
 pub use event::{Detail, Event, EventSink, NoEvents, Outcome};
-pub use finding::{Finding, Level};
+pub use finding::{Finding, Level, told};
 pub use guard::Guard;
 pub use id::{ActorId, AttemptId, Incarnation, JobId, ReservationId, Token};
 pub use job::{Command, JobSpec, Position, Priority, UserProgress, Violation, Window};

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use protocol::{EventSink, Finding};
+use protocol::{EventSink, Finding, told};
 use thiserror::Error;
 use worker::Rooms;
 
@@ -128,13 +128,7 @@ impl RoomUrls {
 
 /// The finding that a room cannot be opened, with its causes in one line.
 fn closed(error: RoomsError) -> Vec<Finding> {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    vec![Finding::bad("open", text)]
+    vec![Finding::bad("open", told(&error))]
 }
 
 impl RoomUrls {

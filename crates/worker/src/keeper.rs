@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use coordination::{HandBack, RenewLease};
-use protocol::{Fault, Guard, Step};
+use protocol::{Fault, Guard, Step, told};
 
 use crate::control::Stop;
 use crate::held::HeldLease;
@@ -67,17 +67,6 @@ async fn renew_for_ever(session: &Session, rooms: &Rooms) {
             () = session.keeper_wanted.notified() => {}
         }
     }
-}
-
-/// A fault with its causes, in one line.
-fn told(fault: &Fault) -> String {
-    let mut text = fault.to_string();
-    let mut cause = std::error::Error::source(fault);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 /// One round over everything held; false when the epoch has to be learned first.

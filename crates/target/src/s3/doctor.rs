@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::client::{Refusal, Request};
 use super::sweep::date;
 use super::{S3Target, xml};
-use protocol::Finding;
+use protocol::{Finding, told};
 
 /// Signatures are refused from fifteen minutes on.
 const CLOCK_WARN_S: u64 = 60;
@@ -156,15 +156,4 @@ async fn lifecycle(target: &S3Target) -> Finding {
         }
         Err(refusal) => Finding::ok("lifecycle", format!("cannot be read ({})", told(&refusal))),
     }
-}
-
-/// A refusal with its causes.
-fn told(refusal: &Refusal) -> String {
-    let mut text = refusal.to_string();
-    let mut cause = std::error::Error::source(refusal);
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }
