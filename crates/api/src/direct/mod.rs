@@ -1,0 +1,2 @@
+//! x
+pub struct Direct; pub struct DirectRooms;
