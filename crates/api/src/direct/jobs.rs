@@ -3,7 +3,7 @@
 use coordination::{LiveProgress, WorkerView};
 use durable::{AttemptView, JobFilter, JobSummary, JobView, ProgramExit, PublishedResult};
 use protocol::job::{check_name, check_text};
-use protocol::{FailureCause, JobId, Phase, Verdict};
+use protocol::{FailureCause, Incarnation, JobId, Phase, Verdict};
 use serde_json::value::RawValue;
 use target::{Digest, StageId};
 
@@ -16,6 +16,9 @@ use crate::v1::{Attempt, Checkpoint, Code, Job, JobDetail, JobQuery, Page, Probl
 const PAGE: u32 = 50;
 /// Jobs on one page at most.
 const LONGEST_PAGE: u32 = 1_000;
+
+/// A shorter text would find everything.
+const SHORTEST_TEXT: usize = 3;
 
 /// A job as the store lists it.
 pub(super) fn job(summary: JobSummary) -> Job {
@@ -99,6 +102,9 @@ fn filter(query: &JobQuery) -> Answer<JobFilter> {
     }
     if let Some(text) = &query.text {
         check_text("text", text)?;
+        if text.chars().count() < SHORTEST_TEXT {
+            return Err(wrong("text", &format!("{text:?}"), "at least 3 letters"));
+        }
     }
     let before = match &query.cursor {
         None => None,
@@ -110,18 +116,61 @@ fn filter(query: &JobQuery) -> Answer<JobFilter> {
         phases: query.phase.clone(),
         kind: query.kind.clone(),
         queue: query.queue.clone(),
+        workers: Vec::new(),
+        created_from: query.created_from.map(|at| at.0),
+        created_until: query.created_until.map(|at| at.0),
+        text: query.text.clone(),
         before,
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
+        scan: JobFilter::SCAN,
     })
 }
 
 impl Direct {
     pub(super) async fn list(&self, query: &JobQuery) -> Answer<Page<Job>> {
-        let page = self.rooms.listing.list(&filter(query)?).await?;
-        let next = page.jobs.last().filter(|_| page.more).map(|last| last.job.to_string());
+        if let Some(job) = query.text.as_ref().and_then(|text| text.parse::<JobId>().ok()) {
+            return self.one_of(query, job).await;
+        }
+        let mut filter = filter(query)?;
+        if let Some(worker) = &query.worker {
+            filter.workers = self.incarnations(worker).await?;
+            if filter.workers.is_empty() {
+                return Ok(Page { items: Vec::new(), next: None });
+            }
+        }
+        let page = self.rooms.listing.list(&filter).await?;
+        let next = page.next.map(|next| next.to_string());
         let mut items: Vec<Job> = page.jobs.into_iter().map(job).collect();
         self.add_progress(&mut items).await;
         Ok(Page { items, next })
+    }
+
+    /// The list of the one job that a text names, where all else of the query holds for it, too.
+    async fn one_of(&self, query: &JobQuery, job: JobId) -> Answer<Page<Job>> {
+        let query = JobQuery { text: None, cursor: None, limit: Some(1), ..query.clone() };
+        let mut filter = filter(&query)?;
+        // The list begins before this job's successor.
+        filter.before = job.0.checked_add(1).map(JobId);
+        filter.scan = 1;
+        if let Some(worker) = &query.worker {
+            filter.workers = self.incarnations(worker).await?;
+        }
+        let mut items: Vec<Job> =
+            self.rooms.listing.list(&filter).await?.jobs.into_iter().map(self::job).collect();
+        items.retain(|found| found.job == job);
+        self.add_progress(&mut items).await;
+        Ok(Page { items, next: None })
+    }
+
+    /// The incarnations of a worker's name, or the one that is named.
+    async fn incarnations(&self, worker: &str) -> Answer<Vec<Incarnation>> {
+        if let Ok(incarnation) = worker.parse() {
+            return Ok(vec![incarnation]);
+        }
+        check_name("worker", worker)?;
+        let known = self.coordination()?.workers().await?;
+        let named = known.iter().filter(|known| known.registration.name == worker);
+        Ok(named.map(|known| known.registration.worker).collect())
     }
 
     /// Shows what runs with its live progress, where coordination gives an answer.

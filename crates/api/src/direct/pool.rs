@@ -4,20 +4,43 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use coordination::{At, PoolConfig, PoolState, WorkerView};
-use durable::{Configure, JobFilter, PhaseCount, PoolRow};
+use durable::{Configure, EndCount, JobFilter, PhaseCount, PoolRow};
 use protocol::job::check_name;
-use protocol::{Incarnation, Level, Phase};
+use protocol::{Incarnation, Level, Phase, Timestamp};
 
 use super::Direct;
 use super::jobs::job;
 use crate::port::Answer;
 use crate::v1::{
-    Code, Found, HeldAttempt, Overview, Pool, PoolChange, Problem, Queue, Rates, Readiness, ReadyCheck,
+    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, Readiness, ReadyCheck,
     RoomReport, Worker,
 };
 
 /// Failures that an overview shows.
 const FAILURES: usize = 10;
+/// Ends that it shows.
+const HOUR_MS: u64 = 3_600_000;
+
+fn before(now: Timestamp, ms: u64) -> Timestamp {
+    Timestamp(now.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
+}
+
+fn ends(counts: Vec<EndCount>) -> Vec<MinuteEnds> {
+    let mut ends: Vec<MinuteEnds> = Vec::new();
+    for count in counts {
+        if ends.last().is_none_or(|last| last.minute.0 != count.minute) {
+            ends.push(MinuteEnds { minute: count.minute.into(), succeeded: 0, failed: 0, cancelled: 0 });
+        }
+        let Some(last) = ends.last_mut() else { continue };
+        match count.phase {
+            Phase::Succeeded => last.succeeded += count.jobs,
+            Phase::Failed => last.failed += count.jobs,
+            Phase::Cancelled => last.cancelled += count.jobs,
+            Phase::Queued | Phase::Running | Phase::RetryWait | Phase::Cancelling => {}
+        }
+    }
+    ends
+}
 
 fn worker(view: WorkerView) -> Worker {
     let registration = view.registration;
@@ -153,11 +176,11 @@ impl Direct {
         Ok(Overview {
             at: now.into(),
             jobs,
-            rates: Rates::default(),
+            ends: ends(self.rooms.listing.ends(before(now, HOUR_MS)).await?),
             pool: pool(row, state.as_ref()),
             workers: workers.as_ref().map(|workers| u64::try_from(workers.len()).unwrap_or(u64::MAX)),
             slots: workers.map(|workers| workers.iter().map(|worker| u64::from(worker.slots)).sum()),
-            oldest_waiting: None,
+            oldest_waiting: self.rooms.listing.oldest_waiting().await?.map(job),
             last_failures: failures.jobs.into_iter().map(job).collect(),
             away,
         })
