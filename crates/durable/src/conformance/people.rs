@@ -2,7 +2,7 @@
 
 use protocol::{Command, Incarnation, JobId, JobSpec, Phase, Timestamp};
 
-use super::world::{World, at_once};
+use super::world::{World, aside, at_once};
 use crate::{EndCount, JobFilter, PhaseCount};
 
 async fn listed(world: &World, filter: &JobFilter) -> (Vec<JobId>, bool) {
@@ -135,7 +135,9 @@ pub async fn the_job_that_waits_longest_is_the_one_that_was_due_first(world: Wor
     world.advance(1_000);
     let (second, third) = (world.submit(other).await, world.submit(at_once()).await);
     assert_eq!(oldest().await, Some(damaged));
+    let claim = world.claim_of(damaged).await;
     world.damage(damaged).await;
+    aside(world.room.authorize_attempt(&world.origin(), &[claim]).await);
     assert_eq!(oldest().await, Some(second), "nor does who was set aside");
     world.claim(second).await;
     assert_eq!(oldest().await, Some(third));

@@ -56,6 +56,18 @@ fn walk(head: &str, phase: Option<Phase>, tail: &str) -> String {
     format!("{head}{of}{tail}")
 }
 
+/// Every list and its reach, composed.
+#[cfg(test)]
+pub(super) fn lists() -> Vec<String> {
+    let walks =
+        [None, Some(Phase::Queued), Some(Phase::RetryWait), Some(Phase::Running), Some(Phase::Failed)];
+    let list = |phase| walk(sql!("list", "head"), phase, sql!("list", "tail"));
+    walks.into_iter().flat_map(|phase| [list(phase), walk(REACH, phase, sql!("list", "reach"))]).collect()
+}
+
+/// The head of a reach.
+const REACH: &str = "SELECT s.job\n";
+
 /// The last job that one page looks at, where there are so many and not all of them are asked for.
 fn reach(
     transaction: &Transaction<'_>,
@@ -70,7 +82,7 @@ fn reach(
         ":before": filter.before.map(JobId::to_bytes),
         ":skip": limit_column(filter.scan.saturating_sub(1)),
     };
-    let sql = walk("SELECT s.job\n", phase, sql!("list", "reach"));
+    let sql = walk(REACH, phase, sql!("list", "reach"));
     transaction.row(&sql, params, |row| Ok(JobId::from_bytes(column::id(row, "job")?)))
 }
 
