@@ -158,7 +158,8 @@ fn no_statement_on_the_hot_path_walks_over_a_table() {
     for statement in hot.into_iter().chain(long) {
         let steps = plan(&connection, statement);
         let scans = |step: &&String| {
-            step.starts_with("SCAN ") && !step.contains("INDEX stage_owed") && !step.contains("CONSTANT ROW")
+            let few = ["INDEX stage_owed", "CONSTANT ROW", "SCAN json_each"];
+            step.starts_with("SCAN ") && !few.iter().any(|few| step.contains(few))
         };
         let walked: Vec<_> = steps.iter().filter(scans).collect();
         assert!(walked.is_empty(), "{walked:?} in {statement}\n{steps:#?}");
