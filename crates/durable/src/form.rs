@@ -5,7 +5,7 @@
 
 use protocol::{FailureCause, JobSpec, UserProgress, Verdict, Violation, job, limit};
 
-use crate::{AcceptSuccess, Document, PersistCheckpoint, ProgramExit};
+use crate::{AcceptSuccess, Document, PersistCheckpoint, ProgramExit, Scope};
 
 /// Bytes of a program's words that a list shows.
 const WORDS_BYTES: usize = 256;
@@ -198,3 +198,21 @@ mod tests {
         assert_eq!(storable("a\0b", 9), "a\u{2400}b");
     }
 }
+
+/// Scopes as a column holds them: in order, once each, with commas.
+pub(crate) fn scopes_text(scopes: &[Scope]) -> String {
+    let names: Vec<_> = Scope::ALL.into_iter().filter(|scope| scopes.contains(scope)).map(Scope::name).collect();
+    names.join(",")
+}
+
+/// The same, read back.
+pub(crate) fn scopes(text: &str) -> Result<Vec<Scope>, String> {
+    text.split(',').map(scope).collect()
+}
+
+pub(crate) fn scope(name: &str) -> Result<Scope, String> {
+    name.parse().map_err(|violation: Violation| violation.to_string())
+}
+
+/// Bytes of a text in the trail that are kept.
+pub(crate) const TRAIL_TEXT: usize = 1_024;
