@@ -7,8 +7,9 @@
 
 mod direct;
 mod port;
+pub mod text;
 pub mod v1;
 
-pub use direct::{Direct, DirectRooms};
+pub use direct::{Direct, DirectRooms, Examine};
 pub use port::{Answer, Api, Bytestream, FileBody, Watching};
 pub use v1::Problem;

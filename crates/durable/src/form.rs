@@ -3,10 +3,18 @@
 //! Promises that what is read is what was written, digit for digit; a value that does not read back is an error in
 //! words. Does not know any database.
 
-use protocol::{FailureCause, JobSpec, UserProgress, Verdict, Violation, job, limit};
+use protocol::{
+    FailureCause, JobId, JobSpec, Phase, Timestamp, UserProgress, Verdict, Violation, job, limit,
+};
 
-use crate::{AcceptSuccess, Document, PersistCheckpoint, ProgramExit, Scope};
+use crate::{
+    AcceptSuccess, Document, EndCount, JobFilter, JobPage, JobSummary, PersistCheckpoint, ProgramExit, Scope,
+};
 
+/// Jobs on one page of a list, at most.
+const PAGE: usize = 1_000;
+/// Rows looked at to count ends.
+pub(crate) const ENDS: i64 = 500_000;
 /// Bytes of a program's words that a list shows.
 const WORDS_BYTES: usize = 256;
 
@@ -23,6 +31,59 @@ pub(crate) fn at_most(value: u64) -> i64 {
 /// A limit as a statement takes it.
 pub(crate) fn limit_column(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// The jobs that a list walks over, phase by phase; `None` for all jobs.
+pub(crate) fn walks(filter: &JobFilter) -> Vec<Option<Phase>> {
+    let runs = |phase: &Phase| matches!(phase, Phase::Running | Phase::Cancelling);
+    let mut phases = filter.phases.clone();
+    if !filter.workers.is_empty() {
+        // Only who has an attempt is under a worker.
+        phases = if phases.is_empty() { Phase::ALL.to_vec() } else { phases };
+        phases.retain(runs);
+    } else if phases.is_empty() {
+        return vec![None];
+    }
+    phases.sort_unstable();
+    phases.dedup();
+    phases.into_iter().map(Some).collect()
+}
+
+/// Jobs on this page, at most.
+pub(crate) fn page_limit(filter: &JobFilter) -> usize {
+    filter.limit.min(PAGE)
+}
+
+/// One page from what each walk has found, one more than asked for, and how far it has looked where that is not the end.
+pub(crate) fn page(filter: &JobFilter, walks: Vec<(Vec<JobSummary>, Option<JobId>)>) -> JobPage {
+    let limit = page_limit(filter);
+    // Behind the shortest reach another walk may have missed something.
+    let reach = walks.iter().filter_map(|(_, reach)| *reach).max();
+    let mut jobs: Vec<_> = walks.into_iter().flat_map(|(jobs, _)| jobs).collect();
+    jobs.retain(|found| reach.is_none_or(|reach| found.job >= reach));
+    jobs.sort_unstable_by_key(|job| std::cmp::Reverse(job.job));
+    // A job may move from one phase into another between two reads.
+    jobs.dedup_by_key(|job| job.job);
+    if jobs.len() > limit {
+        jobs.truncate(limit);
+        let next = jobs.last().map(|last| last.job).or(filter.before);
+        return JobPage { jobs, next };
+    }
+    JobPage { jobs, next: reach }
+}
+
+/// The minute of that number since 1970.
+pub(crate) fn minute(number: i64) -> Timestamp {
+    Timestamp(number.saturating_mul(60_000))
+}
+
+/// Ends by minute without minutes that were cut: the first one, where it is not whole.
+pub(crate) fn whole_minutes(since: Timestamp, mut ends: Vec<EndCount>) -> Vec<EndCount> {
+    let counted: u64 = ends.iter().map(|end| end.jobs).sum();
+    let cut =
+        (counted >= u64::try_from(ENDS).unwrap_or(u64::MAX)).then(|| ends.first().map(|end| end.minute));
+    ends.retain(|end| end.minute >= since && cut.flatten() != Some(end.minute));
+    ends
 }
 
 pub(crate) fn verdict_name(verdict: Verdict) -> &'static str {

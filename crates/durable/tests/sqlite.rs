@@ -110,8 +110,8 @@ async fn all_there(reads: &(impl DurableReads + Listing), answered: &[u64]) {
         let filter = JobFilter { phases: vec![Phase::Queued], before, limit: 1_000, ..JobFilter::default() };
         let page = reads.list(&filter).await.unwrap();
         outbox += page.jobs.len();
-        before = page.jobs.last().map(|job| job.job);
-        if !page.more {
+        before = page.next;
+        if before.is_none() {
             break;
         }
     }

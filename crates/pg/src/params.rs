@@ -97,6 +97,12 @@ impl Params {
         self.with(Type::UUID_ARRAY, ids.into_iter().map(Id).collect::<Vec<_>>())
     }
 
+    /// An array of ids, or nothing.
+    #[must_use]
+    pub fn ids_or_nothing(self, ids: Option<Vec<[u8; 16]>>) -> Self {
+        self.with(Type::UUID_ARRAY, ids.map(|ids| ids.into_iter().map(Id).collect::<Vec<_>>()))
+    }
+
     /// An array of ids, where there are any.
     #[must_use]
     pub fn maybe_ids(self, ids: impl IntoIterator<Item = Option<[u8; 16]>>) -> Self {

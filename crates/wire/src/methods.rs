@@ -43,6 +43,7 @@ by_value!(
     usize,
     protocol::JobId,
     protocol::Incarnation,
+    protocol::Timestamp,
     Option<protocol::JobId>,
     Option<protocol::AttemptId>,
     Option<u64>
@@ -103,6 +104,8 @@ macro_rules! durable_listing {
             list(filter: &JobFilter) -> JobPage;
             job(job: JobId) -> Option<JobView>;
             counts() -> Vec<PhaseCount>;
+            oldest_waiting() -> Option<JobSummary>;
+            ends(since: Timestamp) -> Vec<EndCount>;
             result(job: JobId) -> Option<PublishedResult>;
         } }
     };

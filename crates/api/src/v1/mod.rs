@@ -17,7 +17,8 @@ pub use explain::{AttemptStory, Because, Check, Expected, Holder, Inspection, Re
 pub use jobs::{Attempt, Checkpoint, Job, JobDetail, JobQuery, Page, Program, Progress};
 pub use moment::Moment;
 pub use pool::{
-    Found, HeldAttempt, Overview, Pool, PoolChange, Queue, Rates, Readiness, ReadyCheck, RoomReport, Worker,
+    Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Queue, Readiness, ReadyCheck, RoomReport,
+    Worker,
 };
 pub use problem::{Code, Problem};
 pub use results::{EntryKind, ResultEntry, ResultSummary};

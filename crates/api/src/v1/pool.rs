@@ -98,17 +98,18 @@ pub struct HeldAttempt {
     pub lease_age_ms: u64,
 }
 
-/// Ends in the last minute and the last hour.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Rates {
-    /// Jobs that succeeded in the last minute.
-    pub succeeded_minute: u64,
+/// Ends in one minute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MinuteEnds {
+    /// The minute's beginning.
+    #[schema(value_type = String, format = DateTime)]
+    pub minute: Moment,
+    /// Jobs that succeeded in it.
+    pub succeeded: u64,
     /// Jobs that failed in it.
-    pub failed_minute: u64,
-    /// Jobs that succeeded in the last hour.
-    pub succeeded_hour: u64,
-    /// Jobs that failed in it.
-    pub failed_hour: u64,
+    pub failed: u64,
+    /// Jobs that were cancelled in it.
+    pub cancelled: u64,
 }
 
 /// What an operator looks at first.
@@ -120,8 +121,9 @@ pub struct Overview {
     /// Jobs by phase.
     #[schema(value_type = BTreeMap<String, u64>)]
     pub jobs: BTreeMap<Phase, u64>,
-    /// Ends lately.
-    pub rates: Rates,
+    /// Ends of the last hour by minute, in their order; minutes without ends are left out. Of more than 500,000 the
+    /// oldest are left out.
+    pub ends: Vec<MinuteEnds>,
     /// The pool.
     pub pool: Pool,
     /// Workers registered; absent while coordination is away.

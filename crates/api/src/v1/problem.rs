@@ -100,36 +100,43 @@ impl Code {
 pub struct Problem {
     /// Where the code's page is.
     #[serde(rename = "type")]
-    pub kind: String,
+    #[schema(value_type = String)]
+    pub kind: Box<str>,
     /// The code, for programs.
     pub code: Code,
     /// The HTTP status.
     pub status: u16,
     /// What happened, in a sentence that names the object.
-    pub detail: String,
+    #[schema(value_type = String)]
+    pub detail: Box<str>,
     /// The field that is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub field: Option<Box<str>>,
     /// Its value, cut short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub value: Option<Box<str>>,
     /// What is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub allowed: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub allowed: Option<Box<str>>,
     /// The guard that refused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub guard: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub guard: Option<Box<str>>,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub hint: Option<Box<str>>,
 }
 
 impl Problem {
     /// A problem in a sentence.
     #[must_use]
-    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+    pub fn new(code: Code, detail: impl Into<Box<str>>) -> Self {
         Self {
-            kind: format!("/errors/{}", code.name()),
+            kind: format!("/errors/{}", code.name()).into(),
             code,
             status: code.status(),
             detail: detail.into(),
@@ -149,13 +156,13 @@ impl Problem {
 
     /// A guard refused it.
     #[must_use]
-    pub fn refused(guard: Guard, detail: impl Into<String>) -> Self {
-        Self { guard: Some(guard.name().to_owned()), ..Self::new(Code::Refused, detail) }
+    pub fn refused(guard: Guard, detail: impl Into<Box<str>>) -> Self {
+        Self { guard: Some(guard.name().into()), ..Self::new(Code::Refused, detail) }
     }
 
     /// With what to do about it.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Box<str>>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -164,9 +171,9 @@ impl Problem {
 impl From<Violation> for Problem {
     fn from(violation: Violation) -> Self {
         Self {
-            field: Some(violation.field.clone()),
-            value: Some(violation.value.clone()),
-            allowed: Some(violation.allowed.clone()),
+            field: Some(violation.field.as_str().into()),
+            value: Some(violation.value.as_str().into()),
+            allowed: Some(violation.allowed.as_str().into()),
             ..Self::new(Code::Invalid, violation.to_string())
         }
     }

@@ -19,11 +19,12 @@ pub(crate) async fn run(site: &Site, args: ListArgs, printer: &Printer) -> Resul
         queue: args.queue,
         before: args.before,
         limit: usize::try_from(args.limit)?,
+        ..JobFilter::default()
     };
     let page = readers.listing().list(&filter).await?;
     if printer.is_json() {
         let jobs: Vec<_> = page.jobs.iter().map(summary).collect();
-        printer.json(&json!({ "jobs": jobs, "more": page.more }))?;
+        printer.json(&json!({ "jobs": jobs, "more": page.next.is_some() }))?;
         return Ok(code::OK);
     }
     if page.jobs.is_empty() {
@@ -32,8 +33,8 @@ pub(crate) async fn run(site: &Site, args: ListArgs, printer: &Printer) -> Resul
     }
     let rows = page.jobs.iter().map(row).collect();
     printer.table(&["job", "phase", "kind", "queue", "attempt", "created", "what"], rows, &[4]);
-    if let (true, Some(last)) = (page.more, page.jobs.last()) {
-        printer.hint(&format!("there are more: remora list --before {}", last.job));
+    if let Some(next) = page.next {
+        printer.hint(&format!("there are more: remora list --before {next}"));
     }
     Ok(code::OK)
 }

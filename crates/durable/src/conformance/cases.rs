@@ -182,6 +182,10 @@ macro_rules! durable_cases {
             people {
                 jobs_are_listed_newest_first_in_pages
                 a_list_is_filtered_by_phase_kind_and_queue
+                a_list_is_filtered_by_time_worker_and_text
+                a_long_search_goes_on_where_it_stopped
+                the_job_that_waits_longest_is_the_one_that_was_due_first
+                ends_are_counted_by_minute
                 counts_are_exact_in_every_phase
                 a_summary_says_what_a_list_shows
                 a_stranger_is_nobody

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use protocol::machine::Attempt;
-use protocol::{Fault, JobId, JobSpec, Token};
+use protocol::{Fault, Incarnation, JobId, JobSpec, Phase, Timestamp, Token};
 
 use super::OracleRoom;
 use super::job::{JOB, JobRow};
-use crate::{AttemptView, JobFilter, JobPage, JobSummary, JobView, Listing, PhaseCount, PublishedResult};
+use crate::form;
+use crate::{
+    AttemptView, EndCount, JobFilter, JobPage, JobSummary, JobView, Listing, PhaseCount, PublishedResult,
+};
 
 /// Bytes of a program's words that a list shows.
 const WORDS_BYTES: usize = 256;
-/// Jobs on one page, at most.
-const PAGE: usize = 1_000;
 
 fn summary(job: JobId, row: &JobRow) -> JobSummary {
     let errors = row.attempts.iter().rev().filter_map(|note| note.end.as_ref()?.error.as_ref());
@@ -89,23 +90,47 @@ fn attempt(row: &JobRow, of: Attempt) -> AttemptView {
     }
 }
 
+/// Whether the job is one of those that are walked over.
+fn walked(filter: &JobFilter, phase: Option<Phase>, job: JobId, row: &JobRow) -> bool {
+    filter.before.is_none_or(|before| job < before) && phase.is_none_or(|phase| phase == row.phase())
+}
+
 fn asked_for(filter: &JobFilter, job: JobId, row: &JobRow) -> bool {
-    filter.before.is_none_or(|before| job < before)
-        && (filter.phases.is_empty() || filter.phases.contains(&row.phase()))
-        && filter.kind.as_ref().is_none_or(|kind| *kind == row.spec.kind)
+    let under = |worker: Incarnation| filter.workers.contains(&worker);
+    filter.kind.as_ref().is_none_or(|kind| *kind == row.spec.kind)
         && filter.queue.as_ref().is_none_or(|queue| *queue == row.spec.queue)
+        && filter.created_from.is_none_or(|from| row.created_at >= from)
+        && filter.created_until.is_none_or(|until| row.created_at < until)
+        && (filter.workers.is_empty() || row.authority().is_some_and(|(_, note)| under(note.worker)))
+        && filter.text.as_ref().is_none_or(|text| has_text(&summary(job, row), text))
+}
+
+fn has_text(summary: &JobSummary, text: &str) -> bool {
+    let words = summary.command.as_ref().map(|words| format!("[\"{}\"]", words.join(" ")));
+    let hay =
+        format!("{} {} {}", summary.kind, words.unwrap_or_default(), summary.error.as_deref().unwrap_or(""));
+    hay.to_ascii_lowercase().contains(&text.to_ascii_lowercase())
 }
 
 #[async_trait]
 impl Listing for OracleRoom {
     async fn list(&self, filter: &JobFilter) -> Result<JobPage, Fault> {
         let shelf = self.lock();
-        let limit = filter.limit.min(PAGE);
-        let found = shelf.jobs.iter().rev().filter(|(job, row)| asked_for(filter, **job, row));
-        let mut jobs: Vec<_> = found.take(limit + 1).map(|(job, row)| summary(*job, row)).collect();
-        let more = jobs.len() > limit;
-        jobs.truncate(limit);
-        Ok(JobPage { jobs, more })
+        let walk = |phase| {
+            let over: Vec<_> =
+                shelf.jobs.iter().rev().filter(|(job, row)| walked(filter, phase, **job, row)).collect();
+            let last = over.get(filter.scan.saturating_sub(1)).map(|(job, _)| **job);
+            let reach = last.filter(|_| !filter.takes_all());
+            let found = over
+                .into_iter()
+                .filter(|(job, row)| {
+                    reach.is_none_or(|reach| **job >= reach) && asked_for(filter, **job, row)
+                })
+                .take(form::page_limit(filter) + 1)
+                .map(|(job, row)| summary(*job, row));
+            (found.collect(), reach)
+        };
+        Ok(form::page(filter, form::walks(filter).into_iter().map(walk).collect()))
     }
 
     async fn job(&self, job: JobId) -> Result<Option<JobView>, Fault> {
@@ -118,6 +143,28 @@ impl Listing for OracleRoom {
             *counts.entry((row.spec.queue.clone(), row.phase().name(), row.phase())).or_insert(0) += 1;
         }
         Ok(counts.into_iter().map(|((queue, _, phase), jobs)| PhaseCount { queue, phase, jobs }).collect())
+    }
+
+    async fn oldest_waiting(&self) -> Result<Option<JobSummary>, Fault> {
+        let shelf = self.lock();
+        let waits = |row: &JobRow| {
+            row.phase() == Phase::Queued && row.offer.set_aside.is_none() && row.offer.due <= shelf.now
+        };
+        let waiting = shelf.jobs.iter().filter(|(_, row)| waits(row));
+        let oldest = waiting.min_by_key(|(_, row)| (row.offer.due, row.offer.sequence));
+        Ok(oldest.map(|(job, row)| summary(*job, row)))
+    }
+
+    async fn ends(&self, since: Timestamp) -> Result<Vec<EndCount>, Fault> {
+        let mut counts = BTreeMap::new();
+        for row in self.lock().jobs.values() {
+            if let Some(at) = row.finished_at.filter(|at| *at >= since) {
+                let minute = at.0.div_euclid(60_000);
+                *counts.entry((minute, row.phase().name(), row.phase())).or_insert(0) += 1;
+            }
+        }
+        let count = |((number, _, phase), jobs)| EndCount { minute: form::minute(number), phase, jobs };
+        Ok(form::whole_minutes(since, counts.into_iter().map(count).collect()))
     }
 
     async fn result(&self, job: JobId) -> Result<Option<PublishedResult>, Fault> {

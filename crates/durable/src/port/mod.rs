@@ -8,7 +8,7 @@ mod reads;
 mod records;
 
 use async_trait::async_trait;
-use protocol::{Fault, Origin, Stamped};
+use protocol::{Fault, Origin, Stamped, Timestamp};
 
 pub use access::*;
 pub use actions::*;
@@ -141,6 +141,13 @@ pub trait Listing: Send + Sync {
 
     /// Jobs per queue and phase.
     async fn counts(&self) -> Result<Vec<PhaseCount>, Fault>;
+
+    /// The due and queued job that was due first; rows set aside do not wait.
+    async fn oldest_waiting(&self) -> Result<Option<JobSummary>, Fault>;
+
+    /// Ends in the minutes that begin at or after a moment, in their order; minutes without ends are left out. Of more
+    /// than 500,000 ends the oldest are left out.
+    async fn ends(&self, since: Timestamp) -> Result<Vec<EndCount>, Fault>;
 
     /// The published result of a job, if there is one.
     async fn result(&self, job: protocol::JobId) -> Result<Option<PublishedResult>, Fault>;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ProgramExit, ResultRecord};
 
-/// Which jobs to list.
+/// Which jobs to list. All that is named must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobFilter {
     /// Only these phases; empty for all.
@@ -16,25 +16,59 @@ pub struct JobFilter {
     pub kind: Option<String>,
     /// Only this queue.
     pub queue: Option<String>,
+    /// Only jobs that run under one of these; empty for all jobs.
+    pub workers: Vec<Incarnation>,
+    /// Only jobs accepted at or after this moment.
+    pub created_from: Option<Timestamp>,
+    /// Only jobs accepted before this moment.
+    pub created_until: Option<Timestamp>,
+    /// Only jobs with this text in kind, words or last error. Capital letters of ASCII are like small ones.
+    pub text: Option<String>,
     /// Only jobs before this one in the order of the list (newest first).
     pub before: Option<JobId>,
     /// At most so many.
     pub limit: usize,
+    /// At most so many jobs of each phase are looked at for one page.
+    pub scan: usize,
+}
+
+impl JobFilter {
+    /// Jobs looked at for one page unless said otherwise: a rare thing among millions is found in several steps, each of
+    /// them short.
+    pub const SCAN: usize = 20_000;
+
+    /// Whether every job of the phases is one that is asked for.
+    #[must_use]
+    pub fn takes_all(&self) -> bool {
+        let named = self.kind.is_some() || self.queue.is_some() || self.text.is_some();
+        !named && self.workers.is_empty() && self.created_from.is_none() && self.created_until.is_none()
+    }
 }
 
 impl Default for JobFilter {
     fn default() -> Self {
-        Self { phases: Vec::new(), kind: None, queue: None, before: None, limit: 50 }
+        Self {
+            phases: Vec::new(),
+            kind: None,
+            queue: None,
+            workers: Vec::new(),
+            created_from: None,
+            created_until: None,
+            text: None,
+            before: None,
+            limit: 50,
+            scan: Self::SCAN,
+        }
     }
 }
 
 /// A page of jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobPage {
-    /// Newest first.
+    /// Newest first. May be short, or empty, before the end: see `next`.
     pub jobs: Vec<JobSummary>,
-    /// Whether there are more.
-    pub more: bool,
+    /// Where to go on, as [`JobFilter::before`]; `None` at the end.
+    pub next: Option<JobId>,
 }
 
 /// A job in a list.
@@ -133,6 +167,17 @@ pub struct PhaseCount {
     /// The queue.
     pub queue: String,
     /// The phase.
+    pub phase: Phase,
+    /// How many.
+    pub jobs: u64,
+}
+
+/// How many jobs ended in one minute, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndCount {
+    /// The minute's beginning, on the store's clock.
+    pub minute: Timestamp,
+    /// How they ended.
     pub phase: Phase,
     /// How many.
     pub jobs: u64,

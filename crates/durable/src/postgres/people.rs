@@ -2,19 +2,19 @@
 //! list holds up no agent.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, Incarnation, JobId, JobSpec, Phase, Priority};
+use protocol::{AttemptId, Fault, Incarnation, JobId, JobSpec, Phase, Priority, Timestamp};
 use tokio_postgres::Row;
 
 use super::PostgresRoom;
 use super::column::{self, get};
 use super::params::Params;
 use super::reads::each;
+use super::statements::Statements;
 use super::trouble::Trouble;
 use crate::form::{self, limit_column};
-use crate::{AttemptView, JobFilter, JobPage, JobSummary, JobView, Listing, PhaseCount, PublishedResult};
-
-/// Jobs on one page, at most.
-const PAGE: usize = 1_000;
+use crate::{
+    AttemptView, EndCount, JobFilter, JobPage, JobSummary, JobView, Listing, PhaseCount, PublishedResult,
+};
 
 fn summary(row: &Row) -> Result<JobSummary, Trouble> {
     let words: Option<&str> = get(row, "words")?;
@@ -90,56 +90,72 @@ fn published(job: JobId, row: &Row) -> Result<PublishedResult, Trouble> {
     })
 }
 
+/// The statements that walk over the jobs of a phase, or of all: the list, and how far one page of it looks.
+fn walk(statements: &Statements, phase: Option<Phase>) -> (&str, &str) {
+    match phase {
+        None => (&statements.list_all, &statements.reach_all),
+        Some(Phase::Queued) => (&statements.list_queued, &statements.reach_queued),
+        Some(Phase::RetryWait) => (&statements.list_retry_wait, &statements.reach_retry_wait),
+        Some(Phase::Running | Phase::Cancelling) => (&statements.list_running, &statements.reach_running),
+        Some(Phase::Succeeded | Phase::Failed | Phase::Cancelled) => {
+            (&statements.list_ended, &statements.reach_ended)
+        }
+    }
+}
+
+/// What every walk begins with: $1 phase, $2 before.
+fn beginning(filter: &JobFilter, phase: Option<Phase>) -> Params {
+    Params::new()
+        .text(phase.map(|phase| phase.name().to_owned()))
+        .maybe_id(filter.before.map(JobId::to_bytes))
+}
+
 impl PostgresRoom {
+    /// The last job that one page looks at, where there are so many and not all of them are asked for.
+    async fn reach(&self, filter: &JobFilter, phase: Option<Phase>) -> Result<Option<JobId>, Fault> {
+        if filter.takes_all() {
+            return Ok(None);
+        }
+        let params = beginning(filter, phase).big(limit_column(filter.scan.saturating_sub(1)));
+        let read = |rows: &[Row]| rows.first().map(column::job).transpose();
+        self.people.read("list jobs", (walk(&self.desk.statements, phase).1, params), read).await
+    }
+
     /// The newest jobs of a phase, or of all: one more than asked for, to see whether there are more.
     async fn jobs_of(
         &self,
         filter: &JobFilter,
         phase: Option<Phase>,
-        limit: usize,
+        reach: Option<JobId>,
     ) -> Result<Vec<JobSummary>, Fault> {
-        let statements = &self.desk.statements;
-        let text = match phase {
-            None => &statements.list_all,
-            Some(Phase::Queued) => &statements.list_queued,
-            Some(Phase::RetryWait) => &statements.list_retry_wait,
-            Some(Phase::Running | Phase::Cancelling) => &statements.list_running,
-            Some(Phase::Succeeded | Phase::Failed | Phase::Cancelled) => &statements.list_ended,
-        };
-        let params = Params::new()
-            .text(phase.map(|phase| phase.name().to_owned()))
+        let workers: Vec<_> = filter.workers.iter().map(|worker| worker.to_bytes()).collect();
+        let params = beginning(filter, phase)
+            .maybe_id(reach.map(JobId::to_bytes))
             .text(filter.kind.clone())
             .text(filter.queue.clone())
-            .maybe_id(filter.before.map(JobId::to_bytes))
-            .big(limit_column(limit + 1));
-        self.people.read("list jobs", (text, params), each(summary)).await
+            .maybe_big(filter.created_from.map(|at| at.0))
+            .maybe_big(filter.created_until.map(|at| at.0))
+            .ids_or_nothing((!workers.is_empty()).then_some(workers))
+            .text(filter.text.clone())
+            .big(limit_column(form::page_limit(filter) + 1));
+        let ask = (walk(&self.desk.statements, phase).0, params);
+        self.people.read("list jobs", ask, each(summary)).await
     }
 }
 
 #[async_trait]
 impl Listing for PostgresRoom {
     async fn list(&self, filter: &JobFilter) -> Result<JobPage, Fault> {
-        let limit = filter.limit.min(PAGE);
-        // No name holds a NUL, and the server takes none.
-        if filter.kind.iter().chain(&filter.queue).any(|name| name.contains('\0')) {
-            return Ok(JobPage { jobs: Vec::new(), more: false });
+        // No stored text holds a NUL, and the server takes none.
+        if filter.kind.iter().chain(&filter.queue).chain(&filter.text).any(|text| text.contains('\0')) {
+            return Ok(JobPage { jobs: Vec::new(), next: None });
         }
-        let mut phases: Vec<_> = filter.phases.iter().copied().map(Some).collect();
-        phases.sort_unstable();
-        phases.dedup();
-        if phases.is_empty() {
-            phases.push(None);
+        let mut walks = Vec::new();
+        for phase in form::walks(filter) {
+            let reach = self.reach(filter, phase).await?;
+            walks.push((self.jobs_of(filter, phase, reach).await?, reach));
         }
-        let mut jobs = Vec::new();
-        for phase in phases {
-            jobs.extend(self.jobs_of(filter, phase, limit).await?);
-        }
-        jobs.sort_unstable_by_key(|job| std::cmp::Reverse(job.job));
-        // A job may move from one phase into another between two reads.
-        jobs.dedup_by_key(|job| job.job);
-        let more = jobs.len() > limit;
-        jobs.truncate(limit);
-        Ok(JobPage { jobs, more })
+        Ok(form::page(filter, walks))
     }
 
     async fn job(&self, job: JobId) -> Result<Option<JobView>, Fault> {
@@ -156,6 +172,28 @@ impl Listing for PostgresRoom {
             })
         };
         self.people.read("count jobs", (&*self.desk.statements.counts, Params::new()), each(read)).await
+    }
+
+    async fn oldest_waiting(&self) -> Result<Option<JobSummary>, Fault> {
+        let ask = (&*self.desk.statements.oldest_waiting, Params::new().now(self.desk.now()));
+        let read = |rows: &[Row]| rows.first().map(column::job).transpose();
+        let Some(job) = self.people.read("find the job that waits longest", ask, read).await? else {
+            return Ok(None);
+        };
+        Ok(self.job(job).await?.map(|view| view.summary))
+    }
+
+    async fn ends(&self, since: Timestamp) -> Result<Vec<EndCount>, Fault> {
+        let read = |row: &Row| {
+            let jobs = column::count(row, "jobs")?;
+            Ok(EndCount {
+                minute: form::minute(get(row, "minute")?),
+                phase: column::phase(row, "phase")?,
+                jobs,
+            })
+        };
+        let ask = (&*self.desk.statements.ends, Params::new().big(since.0).big(form::ENDS));
+        Ok(form::whole_minutes(since, self.people.read("count ends", ask, each(read)).await?))
     }
 
     async fn result(&self, job: JobId) -> Result<Option<PublishedResult>, Fault> {

@@ -1,20 +1,18 @@
 //! The port's reads for people: lists, one job, counts, results.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, Incarnation, JobId, JobSpec, Phase, Priority, Token};
+use protocol::{AttemptId, Fault, Incarnation, JobId, JobSpec, Phase, Priority, Timestamp, Token};
 use rusqlite::{Row, named_params};
 
 use super::section::sql;
 use super::transaction::Transaction;
 use super::trouble::Trouble;
 use super::{SqliteReads, SqliteRoom, column};
-use crate::form::limit_column;
+use crate::form::{self, limit_column};
 use crate::{
-    AttemptView, JobFilter, JobPage, JobSummary, JobView, Listing, PhaseCount, PublishedResult, ResultRecord,
+    AttemptView, EndCount, JobFilter, JobPage, JobSummary, JobView, Listing, PhaseCount, PublishedResult,
+    ResultRecord,
 };
-
-/// Jobs on one page, at most.
-const PAGE: usize = 1_000;
 
 fn summary(row: &Row<'_>) -> Result<JobSummary, Trouble> {
     let words: Option<String> = row.get("words")?;
@@ -38,23 +36,42 @@ fn summary(row: &Row<'_>) -> Result<JobSummary, Trouble> {
 }
 
 fn page(transaction: &Transaction<'_>, filter: &JobFilter) -> Result<JobPage, Trouble> {
-    let limit = filter.limit.min(PAGE);
-    let mut jobs = if filter.phases.is_empty() {
-        jobs_of(transaction, filter, None, limit)?
-    } else {
-        let mut phases = filter.phases.clone();
-        phases.sort_unstable();
-        phases.dedup();
-        let mut jobs = Vec::new();
-        for phase in phases {
-            jobs.extend(jobs_of(transaction, filter, Some(phase), limit)?);
-        }
-        jobs.sort_unstable_by_key(|job| std::cmp::Reverse(job.job));
-        jobs
+    let mut walks = Vec::new();
+    for phase in form::walks(filter) {
+        let reach = reach(transaction, filter, phase)?;
+        walks.push((jobs_of(transaction, filter, phase, reach)?, reach));
+    }
+    Ok(form::page(filter, walks))
+}
+
+/// The statement of a list or of its reach: the jobs of a phase, or of all.
+fn walk(head: &str, phase: Option<Phase>, tail: &str) -> String {
+    let of = match phase {
+        None => sql!("list", "all"),
+        Some(Phase::Queued) => sql!("list", "queued"),
+        Some(Phase::RetryWait) => sql!("list", "retry_wait"),
+        Some(Phase::Running | Phase::Cancelling) => sql!("list", "running"),
+        Some(Phase::Succeeded | Phase::Failed | Phase::Cancelled) => sql!("list", "ended"),
     };
-    let more = jobs.len() > limit;
-    jobs.truncate(limit);
-    Ok(JobPage { jobs, more })
+    format!("{head}{of}{tail}")
+}
+
+/// The last job that one page looks at, where there are so many and not all of them are asked for.
+fn reach(
+    transaction: &Transaction<'_>,
+    filter: &JobFilter,
+    phase: Option<Phase>,
+) -> Result<Option<JobId>, Trouble> {
+    if filter.takes_all() {
+        return Ok(None);
+    }
+    let params = named_params! {
+        ":phase": phase.map(Phase::name),
+        ":before": filter.before.map(JobId::to_bytes),
+        ":skip": limit_column(filter.scan.saturating_sub(1)),
+    };
+    let sql = walk("SELECT s.job\n", phase, sql!("list", "reach"));
+    transaction.row(&sql, params, |row| Ok(JobId::from_bytes(column::id(row, "job")?)))
 }
 
 /// The newest jobs of a phase, or of all: one more than asked for, to see whether there are more.
@@ -62,23 +79,24 @@ fn jobs_of(
     transaction: &Transaction<'_>,
     filter: &JobFilter,
     phase: Option<Phase>,
-    limit: usize,
+    reach: Option<JobId>,
 ) -> Result<Vec<JobSummary>, Trouble> {
-    let sql = match phase {
-        None => sql!("list", "all"),
-        Some(Phase::Queued) => sql!("list", "queued"),
-        Some(Phase::RetryWait) => sql!("list", "retry_wait"),
-        Some(Phase::Running | Phase::Cancelling) => sql!("list", "running"),
-        Some(Phase::Succeeded | Phase::Failed | Phase::Cancelled) => sql!("list", "ended"),
-    };
+    let ids = |worker: &Incarnation| format!("{:032X}", worker.0);
+    let workers: Vec<_> = filter.workers.iter().map(ids).collect();
+    let workers = (!workers.is_empty()).then(|| serde_json::Value::from(workers).to_string());
     let params = named_params! {
         ":phase": phase.map(Phase::name),
         ":kind": filter.kind,
         ":queue": filter.queue,
+        ":workers": workers,
+        ":created_from": filter.created_from.map(|at| at.0),
+        ":created_until": filter.created_until.map(|at| at.0),
+        ":text": filter.text,
         ":before": filter.before.map(JobId::to_bytes),
-        ":limit": limit_column(limit + 1),
+        ":floor": reach.map(JobId::to_bytes),
+        ":limit": limit_column(form::page_limit(filter) + 1),
     };
-    transaction.rows(sql, params, summary)
+    transaction.rows(&walk(sql!("list", "head"), phase, sql!("list", "tail")), params, summary)
 }
 
 fn view(transaction: &Transaction<'_>, job: JobId) -> Result<Option<JobView>, Trouble> {
@@ -168,6 +186,33 @@ impl Listing for SqliteReads {
         self.people.read("count jobs", work).await
     }
 
+    async fn oldest_waiting(&self) -> Result<Option<JobSummary>, Fault> {
+        let work = |transaction: &Transaction<'_>| {
+            let params = named_params! {":now": transaction.now.0};
+            let job = transaction
+                .row(sql!("oldest_waiting"), params, |row| Ok(JobId::from_bytes(column::id(row, "job")?)))?;
+            let Some(job) = job else { return Ok(None) };
+            Ok(view(transaction, job)?.map(|view| view.summary))
+        };
+        self.people.read("find the job that waits longest", work).await
+    }
+
+    async fn ends(&self, since: Timestamp) -> Result<Vec<EndCount>, Fault> {
+        let work = move |transaction: &Transaction<'_>| {
+            let params = named_params! {":since": since.0, ":limit": form::ENDS};
+            let read = |row: &Row<'_>| {
+                let jobs = column::count(row, "jobs")?;
+                Ok(EndCount {
+                    minute: form::minute(row.get("minute")?),
+                    phase: column::phase(row, "phase")?,
+                    jobs,
+                })
+            };
+            Ok(form::whole_minutes(since, transaction.rows(sql!("ends"), params, read)?))
+        };
+        self.people.read("count ends", work).await
+    }
+
     async fn result(&self, job: JobId) -> Result<Option<PublishedResult>, Fault> {
         self.people.read("read a result", move |transaction| result(transaction, job)).await
     }
@@ -185,6 +230,14 @@ impl Listing for SqliteRoom {
 
     async fn counts(&self) -> Result<Vec<PhaseCount>, Fault> {
         self.reads.counts().await
+    }
+
+    async fn oldest_waiting(&self) -> Result<Option<JobSummary>, Fault> {
+        self.reads.oldest_waiting().await
+    }
+
+    async fn ends(&self, since: Timestamp) -> Result<Vec<EndCount>, Fault> {
+        self.reads.ends(since).await
     }
 
     async fn result(&self, job: JobId) -> Result<Option<PublishedResult>, Fault> {

@@ -43,7 +43,7 @@ macro_rules! fake {
 
 mod room {
     use durable::*;
-    use protocol::{AttemptId, JobId, Stamped, Window};
+    use protocol::{AttemptId, JobId, Stamped, Timestamp, Window};
 
     use super::*;
 

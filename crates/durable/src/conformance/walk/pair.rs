@@ -384,9 +384,15 @@ async fn everything(room: &dyn DurableRoom) -> Vec<String> {
         format!("{:?}", room.running(None, 100).await.unwrap()),
         format!("{:?}", room.stages_to_sweep(100).await.unwrap()),
         format!("{:?}", room.counts().await.unwrap()),
+        format!("{:?}", room.oldest_waiting().await.unwrap().map(|job| job.job)),
+        format!("{:?}", room.ends(Timestamp(0)).await.unwrap()),
     ];
     let page = room.list(&JobFilter::default()).await.unwrap();
-    all.push(format!("{:?} {}", page.jobs.iter().map(|job| job.job).collect::<Vec<_>>(), page.more));
+    all.push(format!(
+        "{:?} {}",
+        page.jobs.iter().map(|job| job.job).collect::<Vec<_>>(),
+        page.next.is_some()
+    ));
     for window in room.waiting_windows().await.unwrap() {
         let read = DispatchRead {
             window,

@@ -3,13 +3,13 @@
 -- Writes ended (a row), ended_count (a row), stage (stages of earlier attempts that kept something are due once more,
 -- also those whose first sweep is still to come: a sweep judged before the end may be reported after it), checkpoint
 -- (the documents go: nobody resumes any more; the rows stay for repeated requests).
--- Rests on `decided` (place, job, queue, taken, phase_after).
+-- Rests on `clock` and `decided` (place, job, queue, taken, phase_after).
 , ended_job AS MATERIALIZED (
-  SELECT job, queue, phase_after FROM decided
+  SELECT job, queue, phase_after, now FROM decided CROSS JOIN clock
   WHERE taken AND phase_after IN ('succeeded', 'failed', 'cancelled') ORDER BY job
 ),
 listed AS (
-  INSERT INTO {schema}.ended (phase, job) SELECT phase_after, job FROM ended_job
+  INSERT INTO {schema}.ended (phase, job, at) SELECT phase_after, job, now FROM ended_job
 ),
 counted AS (
   INSERT INTO {schema}.ended_count (queue, phase, jobs)

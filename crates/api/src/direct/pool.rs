@@ -1,0 +1,229 @@
+//! The pool, queues, workers, and how the whole is.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use coordination::{At, PoolConfig, PoolState, WorkerView};
+use durable::{Configure, EndCount, JobFilter, PhaseCount, PoolRow};
+use protocol::job::check_name;
+use protocol::{Incarnation, Level, Phase, Timestamp};
+
+use super::Direct;
+use super::jobs::job;
+use crate::port::Answer;
+use crate::v1::{
+    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, Readiness, ReadyCheck,
+    RoomReport, Worker,
+};
+
+/// Failures that an overview shows.
+const FAILURES: usize = 10;
+/// Ends that it shows.
+const HOUR_MS: u64 = 3_600_000;
+
+fn before(now: Timestamp, ms: u64) -> Timestamp {
+    Timestamp(now.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
+}
+
+fn ends(counts: Vec<EndCount>) -> Vec<MinuteEnds> {
+    let mut ends: Vec<MinuteEnds> = Vec::new();
+    for count in counts {
+        if ends.last().is_none_or(|last| last.minute.0 != count.minute) {
+            ends.push(MinuteEnds { minute: count.minute.into(), succeeded: 0, failed: 0, cancelled: 0 });
+        }
+        let Some(last) = ends.last_mut() else { continue };
+        match count.phase {
+            Phase::Succeeded => last.succeeded += count.jobs,
+            Phase::Failed => last.failed += count.jobs,
+            Phase::Cancelled => last.cancelled += count.jobs,
+            Phase::Queued | Phase::Running | Phase::RetryWait | Phase::Cancelling => {}
+        }
+    }
+    ends
+}
+
+fn worker(view: WorkerView) -> Worker {
+    let registration = view.registration;
+    Worker {
+        name: registration.name,
+        pid: registration.pid,
+        host: registration.host,
+        incarnation: registration.worker,
+        slots: registration.slots,
+        queues: registration.queues,
+        kinds: registration.kinds,
+        draining: registration.draining,
+        seen_ms_ago: view.seen_ms_ago,
+        attempts: view
+            .attempts
+            .into_iter()
+            .map(|held| HeldAttempt {
+                job: held.job,
+                attempt: held.token.0,
+                attempt_id: held.attempt,
+                lease_age_ms: held.age_ms,
+            })
+            .collect(),
+    }
+}
+
+/// Coordination's copy of the configuration.
+fn config(row: &PoolRow) -> PoolConfig {
+    PoolConfig {
+        revision: row.config_revision,
+        global_limit: row.global_limit,
+        lease_ms: row.lease_ms,
+        paused: row.paused.clone(),
+    }
+}
+
+fn pool(row: PoolRow, state: Option<&PoolState>) -> Pool {
+    let count = |of: fn(&PoolState) -> usize| state.map(|state| u64::try_from(of(state)).unwrap_or(u64::MAX));
+    Pool {
+        global: row.global_limit,
+        in_use: count(|state| state.leases + state.reservations + state.unaccounted),
+        leases: count(|state| state.leases),
+        reservations: count(|state| state.reservations),
+        unaccounted: count(|state| state.unaccounted),
+        lease_ms: row.lease_ms,
+        epoch: row.epoch,
+        open: row.open,
+        paused: row.paused,
+    }
+}
+
+fn queues(counts: Vec<PhaseCount>, paused: &[String]) -> Vec<Queue> {
+    let mut queues: BTreeMap<String, BTreeMap<Phase, u64>> = BTreeMap::new();
+    for count in counts {
+        queues.entry(count.queue).or_default().insert(count.phase, count.jobs);
+    }
+    for queue in paused {
+        queues.entry(queue.clone()).or_default();
+    }
+    queues.into_iter().map(|(queue, jobs)| Queue { paused: paused.contains(&queue), queue, jobs }).collect()
+}
+
+impl Direct {
+    pub(super) async fn registered(&self) -> Answer<Vec<Worker>> {
+        Ok(self.coordination()?.workers().await?.into_iter().map(worker).collect())
+    }
+
+    pub(super) async fn ask_to_drain(&self, worker: Incarnation) -> Answer<()> {
+        let known = self.coordination()?.workers().await?;
+        if !known.iter().any(|view| view.registration.worker == worker) {
+            return Err(Problem::not_found(format_args!("worker {worker}")));
+        }
+        Err(Problem::new(Code::Unsupported, "workers cannot be drained from afar yet"))
+    }
+
+    pub(super) async fn count_queues(&self) -> Answer<Vec<Queue>> {
+        let row = self.rooms.reads.pool().await?;
+        Ok(queues(self.rooms.listing.counts().await?, &row.paused))
+    }
+
+    pub(super) async fn read_pool(&self) -> Answer<Pool> {
+        let row = self.rooms.reads.pool().await?;
+        Ok(pool(row, self.pool_state().await.ok().flatten().as_ref()))
+    }
+
+    /// What coordination holds of the pool; `None` where nobody holds it.
+    pub(super) async fn pool_state(&self) -> Answer<Option<PoolState>> {
+        match &self.rooms.coordination {
+            Some(coordination) => Ok(Some(coordination.pool().await?)),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) async fn change_pool(&self, change: &PoolChange) -> Answer<Pool> {
+        for queue in change.pause.iter().chain(&change.resume) {
+            check_name("queue", queue)?;
+        }
+        let change = Configure {
+            global_limit: change.global,
+            lease_ms: change.lease_ms,
+            pause: change.pause.clone(),
+            resume: change.resume.clone(),
+        };
+        change.validate()?;
+        let sent = self.caller.send();
+        let row = sent.of(self.durable()?.configure(&sent.origin, &change)).await?;
+        if let Some(coordination) = &self.rooms.coordination {
+            // The agents copy it within a second; nobody who paused a queue expects to wait for that. A refusal means
+            // that the pool is being rebuilt, from rows that hold the change.
+            let sent = self.caller.send();
+            let at = At { origin: sent.origin, epoch: row.epoch };
+            sent.of(coordination.configure(&at, &config(&row))).await?;
+        }
+        Ok(pool(row, self.pool_state().await.ok().flatten().as_ref()))
+    }
+
+    pub(super) async fn look_over(&self) -> Answer<Overview> {
+        let row = self.rooms.reads.pool().await?;
+        let now = self.rooms.reads.next_due().await?.now;
+        let mut jobs: BTreeMap<Phase, u64> = Phase::ALL.into_iter().map(|phase| (phase, 0)).collect();
+        for count in self.rooms.listing.counts().await? {
+            *jobs.entry(count.phase).or_default() += count.jobs;
+        }
+        let failed = JobFilter { phases: vec![Phase::Failed], limit: FAILURES, ..JobFilter::default() };
+        let failures = self.rooms.listing.list(&failed).await?;
+        let mut away = Vec::new();
+        let mut note = |problem: Problem| away.push(format!("coordination: {problem}"));
+        let state = self.pool_state().await.map_err(&mut note).ok().flatten();
+        let workers = match &self.rooms.coordination {
+            Some(_) if state.is_some() => self.registered().await.map_err(&mut note).ok(),
+            _ => None,
+        };
+        Ok(Overview {
+            at: now.into(),
+            jobs,
+            ends: ends(self.rooms.listing.ends(before(now, HOUR_MS)).await?),
+            pool: pool(row, state.as_ref()),
+            workers: workers.as_ref().map(|workers| u64::try_from(workers.len()).unwrap_or(u64::MAX)),
+            slots: workers.map(|workers| workers.iter().map(|worker| u64::from(worker.slots)).sum()),
+            oldest_waiting: self.rooms.listing.oldest_waiting().await?.map(job),
+            last_failures: failures.jobs.into_iter().map(job).collect(),
+            away,
+        })
+    }
+
+    pub(super) async fn examine_rooms(&self) -> Answer<Vec<RoomReport>> {
+        let Some(examine) = &self.rooms.examine else {
+            return Err(Problem::new(Code::Unsupported, "there is nobody to examine these rooms"));
+        };
+        let level = |level| match level {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Bad => "bad",
+        };
+        let reports = examine.examine().await.into_iter().map(|(room, findings)| RoomReport {
+            room: room.to_owned(),
+            findings: findings
+                .into_iter()
+                .map(|found| Found {
+                    name: found.name.to_owned(),
+                    level: level(found.level).to_owned(),
+                    text: found.text,
+                })
+                .collect(),
+        });
+        Ok(reports.collect())
+    }
+
+    pub(super) async fn try_rooms(&self) -> Readiness {
+        let claim = tried("claim", async { self.rooms.reads.pool().await.map(drop).map_err(Into::into) });
+        let renew = tried("renew", async { self.coordination()?.pool().await.map(drop).map_err(Into::into) });
+        let (claim, renew) = tokio::join!(claim, renew);
+        let checks = vec![claim, renew];
+        Readiness { ready: checks.iter().all(|check| check.ok), checks }
+    }
+}
+
+async fn tried(name: &str, attempt: impl Future<Output = Answer<()>>) -> ReadyCheck {
+    let begun = Instant::now();
+    let answer = attempt.await;
+    let (ok, text) = match answer {
+        Ok(()) => (true, format!("answered in {} ms", begun.elapsed().as_millis())),
+        Err(problem) => (false, problem.to_string()),
+    };
+    ReadyCheck { name: name.to_owned(), ok, text }
+}

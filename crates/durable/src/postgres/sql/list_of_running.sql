@@ -1,0 +1,5 @@
+-- The jobs that a list walks over: who has an attempt; $1 is `running` or `cancelling`.
+-- $1 phase, $2 before (an id, or NULL for the newest)
+FROM {schema}.running s JOIN {schema}.job j ON j.job = s.job LEFT JOIN {schema}.outbox o ON o.job = s.job
+WHERE s.job <= coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') AND s.job IS DISTINCT FROM $2::uuid
+  AND j.phase = $1::text
