@@ -8,7 +8,7 @@ use protocol::{
 };
 
 use crate::{
-    AcceptSuccess, Document, EndCount, JobFilter, JobPage, JobSummary, PersistCheckpoint, ProgramExit,
+    AcceptSuccess, Document, EndCount, JobFilter, JobPage, JobSummary, PersistCheckpoint, ProgramExit, Scope,
 };
 
 /// Jobs on one page of a list, at most.
@@ -259,3 +259,21 @@ mod tests {
         assert_eq!(storable("a\0b", 9), "a\u{2400}b");
     }
 }
+
+/// Scopes as a column holds them: in order, once each, with commas.
+pub(crate) fn scopes_text(scopes: &[Scope]) -> String {
+    let names: Vec<_> = Scope::ALL.into_iter().filter(|scope| scopes.contains(scope)).map(Scope::name).collect();
+    names.join(",")
+}
+
+/// The same, read back.
+pub(crate) fn scopes(text: &str) -> Result<Vec<Scope>, String> {
+    text.split(',').map(scope).collect()
+}
+
+pub(crate) fn scope(name: &str) -> Result<Scope, String> {
+    name.parse().map_err(|violation: Violation| violation.to_string())
+}
+
+/// Bytes of a text in the trail that are kept.
+pub(crate) const TRAIL_TEXT: usize = 1_024;

@@ -370,3 +370,4 @@ macro_rules! pass_on {
 
 wire::durable_reads!(pass_on[]);
 wire::durable_listing!(pass_on[]);
+wire::durable_access!(pass_on[]);

@@ -45,7 +45,8 @@ by_value!(
     protocol::Incarnation,
     protocol::Timestamp,
     Option<protocol::JobId>,
-    Option<protocol::AttemptId>
+    Option<protocol::AttemptId>,
+    Option<u64>
 );
 
 /// Hands the methods of `durable::Durable` to the macro `$with`.
@@ -110,6 +111,22 @@ macro_rules! durable_listing {
     };
 }
 
+/// Hands the methods of `durable::Access` to the macro `$with`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! durable_access {
+    ($with:ident $context:tt) => {
+        $with! { $context Access {
+            make_token(token: &NewToken) -> TokenMade;
+            revoke_token(id: &str) -> bool;
+            tokens() -> Tokens;
+            tokens_used(ids: &[String]) -> ();
+            add_to_trail(entries: &[TrailEntry]) -> ();
+            trail(before: Option<u64>, limit: usize) -> Vec<TrailRow>;
+        } }
+    };
+}
+
 /// Hands the methods of `coordination::Coordination` to the macro `$with`, all but `wakes`.
 #[doc(hidden)]
 #[macro_export]
@@ -158,4 +175,6 @@ macro_rules! coordination_reads {
     };
 }
 
-pub(crate) use {coordination_actions, coordination_reads, durable_actions, durable_listing, durable_reads};
+pub(crate) use {
+    coordination_actions, coordination_reads, durable_access, durable_actions, durable_listing, durable_reads,
+};

@@ -12,33 +12,65 @@ use super::{Moment, Problem};
 #[serde(default, deny_unknown_fields)]
 pub struct Submission {
     /// The kind of work; `exec` unless said.
+    #[schema(min_length = 1, max_length = 128, pattern = r"^[\w\-.:/+\[\]<>]+$")]
     pub kind: Option<String>,
     /// The queue; `default` unless said.
+    #[schema(min_length = 1, max_length = 128, pattern = r"^[\w\-.:/+\[\]<>]+$")]
     pub queue: Option<String>,
     /// From 1 (first) to 4; 2 unless said.
+    #[schema(minimum = 1, maximum = 4)]
     pub priority: Option<u8>,
     /// Any JSON, kept digit for digit; `null` unless said. At most 1 MiB.
     #[schema(value_type = Option<serde_json::Value>)]
     pub args: Option<Box<RawValue>>,
     /// The program and its words, for the kind `exec`.
+    #[schema(min_items = 1)]
     pub command: Option<Vec<String>>,
     /// Its working folder; a scratch folder unless said, or where that does not exist on the worker.
     pub cwd: Option<String>,
     /// Variables for it.
     pub env: std::collections::BTreeMap<String, String>,
     /// The retry budget, 1 to 32,767; 25 unless said.
+    #[schema(minimum = 1, maximum = 32767)]
     pub max_attempts: Option<u32>,
     /// Not before this moment.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub scheduled_at: Option<Moment>,
     /// Bounds one attempt, in milliseconds; no limit unless said.
+    #[schema(minimum = 1)]
     pub timeout_ms: Option<u64>,
     /// The widest delay after the first failure, in milliseconds.
     pub retry_base_ms: Option<u64>,
     /// The widest delay after any failure, in milliseconds.
     pub retry_cap_ms: Option<u64>,
     /// The same key and the same request give the same job back. At most 256 bytes.
+    #[schema(min_length = 1, max_length = 256)]
     pub idempotency_key: Option<String>,
+}
+
+/// Jobs to accept, each for itself.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Submissions {
+    /// At most 10,000.
+    #[schema(max_items = 10_000)]
+    pub jobs: Vec<Submission>,
+}
+
+/// Jobs to change, each for itself.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobIds {
+    /// At most 10,000.
+    #[schema(value_type = Vec<String>, max_items = 10_000)]
+    pub jobs: Vec<JobId>,
+}
+
+/// What came of each element of a batch, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Items<T> {
+    /// One an element.
+    pub items: Vec<Item<T>>,
 }
 
 /// What came of one element of a batch: exactly one of the two.
@@ -52,6 +84,14 @@ pub enum Item<T> {
 }
 
 impl<T> Item<T> {
+    /// What was done, if it was.
+    pub fn done(&self) -> Option<&T> {
+        match self {
+            Self::Done(done) => Some(done),
+            Self::Problem(_) => None,
+        }
+    }
+
     /// The same as a result.
     ///
     /// # Errors
@@ -79,7 +119,7 @@ pub struct Submitted {
     /// Whether it was there already, under this idempotency key.
     pub existed: bool,
     /// Where it stands.
-    #[schema(value_type = String)]
+    #[schema(value_type = super::PhaseName)]
     pub phase: Phase,
 }
 
@@ -90,7 +130,7 @@ pub struct Cancelled {
     #[schema(value_type = String)]
     pub job: JobId,
     /// `cancelling` while an attempt has authority, else `cancelled`.
-    #[schema(value_type = String)]
+    #[schema(value_type = super::PhaseName)]
     pub phase: Phase,
 }
 

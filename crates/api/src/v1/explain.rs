@@ -105,7 +105,7 @@ pub struct Why {
     #[schema(value_type = String)]
     pub job: JobId,
     /// Where it stands.
-    #[schema(value_type = String)]
+    #[schema(value_type = super::PhaseName)]
     pub phase: Phase,
     /// The answer in one sentence.
     pub summary: String,

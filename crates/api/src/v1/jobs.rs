@@ -7,6 +7,26 @@ use utoipa::ToSchema;
 
 use super::{Moment, ResultSummary};
 
+/// The phases by name, as documents have them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseName {
+    /// It waits to be started.
+    Queued,
+    /// An attempt has authority.
+    Running,
+    /// It waits for its next attempt.
+    RetryWait,
+    /// A cancel waits for its attempt to stop.
+    Cancelling,
+    /// Its result is published.
+    Succeeded,
+    /// Its attempts are used up.
+    Failed,
+    /// Nothing of it will be published.
+    Cancelled,
+}
+
 /// Which jobs. All that is named must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -65,7 +85,7 @@ pub struct Job {
     #[schema(value_type = String)]
     pub job: JobId,
     /// Where it stands.
-    #[schema(value_type = String)]
+    #[schema(value_type = super::PhaseName)]
     pub phase: Phase,
     /// Its kind.
     pub kind: String,

@@ -2,6 +2,7 @@
 //!
 //! Names are the spec's where it has them. A field may be added; none is taken away or changes its meaning within a version.
 
+mod access;
 mod changes;
 mod events;
 mod explain;
@@ -11,10 +12,13 @@ mod pool;
 mod problem;
 mod results;
 
-pub use changes::{Cancelled, Item, Retried, RetriedAs, Submission, Submitted};
+pub use access::{Login, MadeToken, Scope, Token, TokenRequest, TrailRecord};
+pub use changes::{
+    Cancelled, Item, Items, JobIds, Retried, RetriedAs, Submission, Submissions, Submitted,
+};
 pub use events::{EventName, EventRecord};
 pub use explain::{AttemptStory, Because, Check, Expected, Holder, Inspection, ReasonCode, Why};
-pub use jobs::{Attempt, Checkpoint, Job, JobDetail, JobQuery, Page, Program, Progress};
+pub use jobs::{Attempt, Checkpoint, Job, JobDetail, JobQuery, Page, PhaseName, Program, Progress};
 pub use moment::Moment;
 pub use pool::{
     Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Queue, Readiness, ReadyCheck, RoomReport,

@@ -36,12 +36,16 @@ pub struct Pool {
 #[serde(default, deny_unknown_fields)]
 pub struct PoolChange {
     /// Places in the pool: 1 to 1,000,000.
+    #[schema(minimum = 1, maximum = 1000000)]
     pub global: Option<u32>,
     /// The lease length in milliseconds: 500 to 3,600,000.
+    #[schema(minimum = 500, maximum = 3600000)]
     pub lease_ms: Option<u64>,
     /// A queue to pause.
+    #[schema(min_length = 1, max_length = 128, pattern = r"^[\w\-.:/+\[\]<>]+$")]
     pub pause: Option<String>,
     /// A queue to resume.
+    #[schema(min_length = 1, max_length = 128, pattern = r"^[\w\-.:/+\[\]<>]+$")]
     pub resume: Option<String>,
 }
 

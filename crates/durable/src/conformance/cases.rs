@@ -169,6 +169,16 @@ macro_rules! durable_cases {
                 a_dispatchable_job_carries_its_checkpoints_revision
                 a_window_that_is_empty_or_unknown_reads_as_empty
             }
+            access {
+                a_token_is_known_until_it_is_revoked
+                the_same_token_again_is_answered_the_same_and_another_under_its_id_is_not
+                there_are_no_more_tokens_than_can_be_compared
+                a_token_out_of_form_is_a_fault_that_names_the_field
+                the_last_use_is_written_down_to_the_minute
+                the_trail_is_read_newest_first_in_pages_and_an_entry_is_added_once
+                a_text_that_no_store_holds_is_shown_in_the_trail
+                each_scope_keeps_its_own_last_entries
+            }
             people {
                 jobs_are_listed_newest_first_in_pages
                 a_list_is_filtered_by_phase_kind_and_queue

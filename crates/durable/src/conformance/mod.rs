@@ -12,6 +12,7 @@ mod cases;
 
 pub mod accept_failure;
 pub mod accept_success;
+pub mod access;
 pub mod authorize_attempt;
 pub mod dispatch_read;
 pub mod events;

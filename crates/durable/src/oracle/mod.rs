@@ -7,6 +7,7 @@
 //! checkpoints above 65,534 is set aside: the law counts in 16 bits.
 //! The spec speaks of it as `durableVars`; protocol §1 says which actions are here.
 
+mod access;
 mod claims;
 mod ends;
 mod job;
@@ -49,6 +50,7 @@ struct Shelf {
     keys: BTreeMap<String, JobId>,
     /// The last place given in the outbox.
     outbox: u64,
+    access: access::Records,
 }
 
 impl fmt::Debug for OracleRoom {
@@ -77,6 +79,7 @@ impl OracleRoom {
             jobs: BTreeMap::new(),
             keys: BTreeMap::new(),
             outbox: 0,
+            access: access::Records::default(),
         };
         Self { shelf: Mutex::new(shelf), clock }
     }

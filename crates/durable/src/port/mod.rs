@@ -1,5 +1,6 @@
 //! The port: one method per action, over batches; fresh reads for agents and workers; reads for people.
 
+mod access;
 mod actions;
 mod people;
 mod pool;
@@ -9,6 +10,7 @@ mod records;
 use async_trait::async_trait;
 use protocol::{Fault, Origin, Stamped, Timestamp};
 
+pub use access::*;
 pub use actions::*;
 pub use people::*;
 pub use pool::*;
@@ -152,6 +154,6 @@ pub trait Listing: Send + Sync {
 }
 
 /// Everything that an adapter of the room is.
-pub trait DurableRoom: Durable + DurableReads + Listing {}
+pub trait DurableRoom: Durable + DurableReads + Listing + Access {}
 
-impl<T: Durable + DurableReads + Listing + ?Sized> DurableRoom for T {}
+impl<T: Durable + DurableReads + Listing + Access + ?Sized> DurableRoom for T {}

@@ -28,10 +28,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "first", sql: include_str!("sql/migrations/0001_first.sql") },
     Migration { number: 2, name: "submit", sql: include_str!("sql/migrations/0002_submit.sql") },
     Migration { number: 3, name: "finished", sql: include_str!("sql/migrations/0003_finished.sql") },
+    Migration { number: 4, name: "access", sql: include_str!("sql/migrations/0004_access.sql") },
 ];
 
 /// The schema's version in this program.
-pub const KNOWN: i32 = 3;
+pub const KNOWN: i32 = 4;
 
 /// What a new schema's pool is made with; later it is changed by `configure`.
 #[derive(Debug, Clone)]

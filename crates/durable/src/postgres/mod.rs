@@ -12,6 +12,7 @@
 //!
 //! The spec speaks of the state as `durableVars`; each file of `actions` and of `sql` carries its action's name.
 
+mod access;
 mod actions;
 mod batch;
 mod column;

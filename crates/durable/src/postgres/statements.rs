@@ -73,6 +73,13 @@ statements! {
     job: "job";
     counts: "counts";
     result: "result";
+    make_token: "make_token";
+    revoke_token: "revoke_token";
+    tokens: "tokens";
+    tokens_used: "tokens_used";
+    add_to_trail: "add_to_trail";
+    prune_trail: "prune_trail";
+    trail: "trail";
 }
 
 #[cfg(test)]

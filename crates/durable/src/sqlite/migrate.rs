@@ -24,10 +24,11 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "first", sql: sql!("migrations/0001_first") },
     Migration { number: 2, name: "finished", sql: sql!("migrations/0002_finished") },
+    Migration { number: 3, name: "access", sql: sql!("migrations/0003_access") },
 ];
 
 /// The schema's version in this program.
-pub(super) const KNOWN: i32 = 2;
+pub(super) const KNOWN: i32 = 3;
 
 /// What a file says of itself.
 #[derive(Debug, Clone, Copy)]

@@ -6,6 +6,7 @@
 //! does. Does not serve network file systems: they cannot hold the log.
 //! The spec speaks of the state as `durableVars`; each file of `actions` and of `sql` carries its action's name.
 
+mod access;
 mod actions;
 mod clock;
 mod column;

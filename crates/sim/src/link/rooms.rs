@@ -157,6 +157,7 @@ mod durable_room {
     wire::durable_actions!(adapter[DurableLink]);
     wire::durable_reads!(adapter[DurableLink]);
     wire::durable_listing!(adapter[DurableLink]);
+    wire::durable_access!(adapter[DurableLink]);
 }
 
 mod coordination_room {

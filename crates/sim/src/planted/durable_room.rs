@@ -192,3 +192,4 @@ macro_rules! durable_body {
 wire::durable_actions!(planted_port[PlantedDurable durable_body]);
 wire::durable_reads!(planted_port[PlantedDurable durable_body]);
 wire::durable_listing!(planted_port[PlantedDurable durable_body]);
+wire::durable_access!(planted_port[PlantedDurable durable_body]);

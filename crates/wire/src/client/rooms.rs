@@ -5,7 +5,7 @@ use protocol::Fault;
 
 use super::{CoordinationClient, DurableClient};
 use crate::methods::{
-    coordination_actions, coordination_reads, durable_actions, durable_listing, durable_reads,
+    coordination_actions, coordination_reads, durable_access, durable_actions, durable_listing, durable_reads,
 };
 
 macro_rules! adapter {
@@ -32,6 +32,7 @@ mod durable_room {
     durable_actions!(adapter[DurableClient]);
     durable_reads!(adapter[DurableClient]);
     durable_listing!(adapter[DurableClient]);
+    durable_access!(adapter[DurableClient]);
 }
 
 mod coordination_room {

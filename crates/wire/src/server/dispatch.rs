@@ -8,7 +8,7 @@ use super::Rooms;
 use crate::fault::SentFault;
 use crate::frame::{self, Head, Purpose};
 use crate::methods::{
-    Argument, coordination_actions, coordination_reads, durable_actions, durable_listing, durable_reads,
+    Argument, coordination_actions, coordination_reads, durable_access, durable_actions, durable_listing, durable_reads,
 };
 
 /// A request that could be told apart from nonsense.
@@ -95,12 +95,16 @@ mod durable_room {
         if let Ok(reply) = read(room, call).await {
             return reply;
         }
-        listing(room, call).await.unwrap_or_else(|()| unknown(call))
+        if let Ok(reply) = listing(room, call).await {
+            return reply;
+        }
+        access(room, call).await.unwrap_or_else(|()| unknown(call))
     }
 
     durable_actions!(dispatch[action DurableRoom]);
     durable_reads!(dispatch[read DurableRoom]);
     durable_listing!(dispatch[listing DurableRoom]);
+    durable_access!(dispatch[access DurableRoom]);
 }
 
 mod coordination_room {

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 
 use crate::client::{ClientOptions, ControlClient, CoordinationClient, DurableClient};
-use crate::methods::{durable_actions, durable_listing, durable_reads};
+use crate::methods::{durable_access, durable_actions, durable_listing, durable_reads};
 use crate::server::{ControlHandler, Listener, Rooms, ServerHandle, ServerOptions, serve};
 
 pub(super) struct FakeDurable {
@@ -50,6 +50,7 @@ mod room {
     durable_actions!(fake[]);
     durable_reads!(fake[]);
     durable_listing!(fake[]);
+    durable_access!(fake[]);
 }
 
 /// Answers with the request, or with so many bytes.
