@@ -56,7 +56,7 @@ impl EpochKeeper {
     /// Helps an opening epoch to open.
     async fn help(&self, row: &PoolRow) -> Result<(), Fault> {
         let rooms = &self.ground.rooms;
-        rooms.coordination.install_epoch(row.epoch).await?;
+        rooms.coordination.install_epoch(row.epoch, row.installation).await?;
         let sent = self.ground.send();
         let at = At { origin: sent.origin, epoch: row.epoch };
         sent.of(rooms.coordination.configure(&at, &config(row))).await?;

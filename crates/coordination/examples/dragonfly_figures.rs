@@ -30,7 +30,7 @@ async fn open(url: &str, pool: &str) -> Result<DragonflyRoom, Any> {
     let room =
         DragonflyRoom::open(&format!("{url}?installation=figures&pool={pool}"), Options::default()).await?;
     room.lose().await?;
-    room.install_epoch(1).await?;
+    room.install_epoch(1, protocol::InstallationId(1)).await?;
     let config = PoolConfig { revision: 1, global_limit: 1_000, lease_ms: 15_000, paused: Vec::new() };
     room.configure(&at(), &config).await?;
     let worker = Registration {

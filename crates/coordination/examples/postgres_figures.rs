@@ -28,7 +28,7 @@ fn window(number: u128) -> Window {
 async fn open(url: &str, pool: &str) -> Result<PostgresRoom, Any> {
     let room = PostgresRoom::open(&format!("{url}?schema=figures&pool={pool}"), Options::default()).await?;
     room.lose().await?;
-    room.install_epoch(1).await?;
+    room.install_epoch(1, protocol::InstallationId(1)).await?;
     let config = PoolConfig { revision: 1, global_limit: 1_000, lease_ms: 15_000, paused: Vec::new() };
     room.configure(&at(), &config).await?;
     let worker = Registration {

@@ -43,6 +43,8 @@ by_value!(
     usize,
     protocol::JobId,
     protocol::Incarnation,
+    protocol::InstallationId,
+    protocol::TargetId,
     Option<protocol::JobId>,
     Option<protocol::AttemptId>
 );
@@ -68,6 +70,7 @@ macro_rules! durable_actions {
             raise_epoch(origin: &Origin, change: &RaiseEpoch) -> Stamped<PoolRow>;
             open_epoch(origin: &Origin, epoch: u64) -> Stamped<PoolRow>;
             configure(origin: &Origin, change: &Configure) -> PoolRow;
+            adopt_target(origin: &Origin, target: TargetId) -> TargetId;
         } }
     };
 }
@@ -132,7 +135,7 @@ macro_rules! coordination_actions {
             register(at: &At, registration: &Registration) -> Stamped<Registered>;
             deregister(at: &At, worker: Incarnation) -> ();
             configure(at: &At, config: &PoolConfig) -> Stamped<()>;
-            install_epoch(epoch: u64) -> PoolState;
+            install_epoch(epoch: u64, installation: InstallationId) -> PoolState;
             account(at: &At, attempts: &[AttemptId]) -> Stamped<()>;
             open_epoch(at: &At) -> Stamped<()>;
             nudge(jobs: &[JobId]) -> ();

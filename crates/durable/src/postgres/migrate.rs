@@ -27,10 +27,11 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "first", sql: include_str!("sql/migrations/0001_first.sql") },
     Migration { number: 2, name: "submit", sql: include_str!("sql/migrations/0002_submit.sql") },
+    Migration { number: 3, name: "belonging", sql: include_str!("sql/migrations/0003_belonging.sql") },
 ];
 
 /// The schema's version in this program.
-pub const KNOWN: i32 = 2;
+pub const KNOWN: i32 = 3;
 
 /// What a new schema's pool is made with; later it is changed by `configure`.
 #[derive(Debug, Clone)]

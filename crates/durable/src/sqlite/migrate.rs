@@ -21,11 +21,13 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] =
-    &[Migration { number: 1, name: "first", sql: sql!("migrations/0001_first") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, name: "first", sql: sql!("migrations/0001_first") },
+    Migration { number: 2, name: "belonging", sql: sql!("migrations/0002_belonging") },
+];
 
 /// The schema's version in this program.
-pub(super) const KNOWN: i32 = 1;
+pub(super) const KNOWN: i32 = 2;
 
 /// What a file says of itself.
 #[derive(Debug, Clone, Copy)]
