@@ -103,7 +103,12 @@ impl Site {
 /// A URL that is wrong is wrong usage; a store that is away is not.
 pub(crate) fn explain(error: RoomsError) -> Failure {
     let code = if error.is_usage() { code::USAGE } else { code::FAILED };
-    Failure::from(error).with_code(code)
+    let hint = error.hint();
+    let failure = Failure::from(error).with_code(code);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 /// The durable store alone.

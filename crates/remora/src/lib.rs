@@ -29,6 +29,7 @@
 //! Promises and limits are those of protocol §3: a checkpoint is durable when the call returns; a handler
 //! that is told to end at once is dropped where it stands.
 
+mod belonging;
 mod client;
 mod folder;
 mod job;
@@ -37,6 +38,7 @@ mod rooms;
 mod worker_process;
 
 pub use async_trait::async_trait;
+pub use belonging::{TargetError, adopt_target};
 pub use client::{Client, ClientError, answer_about};
 pub use folder::{DataFolder, writable};
 pub use job::{Context, Job, JobError};

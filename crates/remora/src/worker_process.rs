@@ -289,7 +289,7 @@ impl WorkerProcess {
         sink: &Arc<dyn EventSink>,
     ) -> Result<Rooms, WorkerProcessError> {
         if let Some(rooms) = &self.rooms {
-            return Ok(rooms.open(sink).await?);
+            return Ok(rooms.open_to_publish(sink).await?);
         }
         let options = ClientOptions::new(self.folder.root(), name);
         let durable = DurableClient::connect(options.clone()).await?;

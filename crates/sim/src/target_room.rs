@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use protocol::limit;
+use protocol::{TargetId, limit};
 use target::{
     Depth, Digest, Entry, LogReader, LogSink, Manifest, Node, Part, ResultFile, StageId, Sweep, Target,
-    TargetFault,
+    TargetFault, marker,
 };
 
 /// What lies under a key.

@@ -70,7 +70,7 @@ macro_rules! durable_actions {
             raise_epoch(origin: &Origin, change: &RaiseEpoch) -> Stamped<PoolRow>;
             open_epoch(origin: &Origin, epoch: u64) -> Stamped<PoolRow>;
             configure(origin: &Origin, change: &Configure) -> PoolRow;
-            adopt_target(origin: &Origin, target: TargetId) -> TargetId;
+            adopt_target(origin: &Origin, target: protocol::TargetId) -> protocol::TargetId;
         } }
     };
 }
@@ -135,7 +135,7 @@ macro_rules! coordination_actions {
             register(at: &At, registration: &Registration) -> Stamped<Registered>;
             deregister(at: &At, worker: Incarnation) -> ();
             configure(at: &At, config: &PoolConfig) -> Stamped<()>;
-            install_epoch(epoch: u64, installation: InstallationId) -> PoolState;
+            install_epoch(epoch: u64, installation: protocol::InstallationId) -> PoolState;
             account(at: &At, attempts: &[AttemptId]) -> Stamped<()>;
             open_epoch(at: &At) -> Stamped<()>;
             nudge(jobs: &[JobId]) -> ();

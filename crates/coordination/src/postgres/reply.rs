@@ -3,7 +3,9 @@
 //! Promises: an answer of another form than the function's contract is a bad row, and never a guess.
 
 use pg::{Row, get};
-use protocol::{AttemptId, Guard, Incarnation, InstallationId, JobId, Priority, ReservationId, Token, Window};
+use protocol::{
+    AttemptId, Guard, Incarnation, InstallationId, JobId, Priority, ReservationId, Token, Window,
+};
 
 use super::params::Id;
 use super::trouble::Trouble;

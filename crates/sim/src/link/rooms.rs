@@ -100,6 +100,8 @@ by_value!(
     usize,
     protocol::JobId,
     protocol::Incarnation,
+    protocol::InstallationId,
+    protocol::TargetId,
     Option<protocol::JobId>,
     Option<protocol::AttemptId>
 );
