@@ -35,6 +35,7 @@ mod folder;
 mod job;
 mod recording;
 mod rooms;
+mod watched;
 mod worker_process;
 
 pub use async_trait::async_trait;
@@ -45,5 +46,6 @@ pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};
 pub use recording::{EVENTS_END, FileEvents};
 pub use rooms::{ROOM_VARIABLES, RoomUrls, RoomsError};
+pub use watched::Watches;
 pub use worker::Rooms;
 pub use worker_process::{WARDEN_WORD, WorkerProcess, WorkerProcessError, init};
