@@ -9,8 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use coordination::CoordinationRoom;
-use durable::DurableRoom;
 use protocol::{Fault, FaultKind, Violation, told};
 use runtime::Clock;
 use worker::Rooms;
