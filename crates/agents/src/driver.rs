@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use coordination::Wake;
-use protocol::Fault;
+use protocol::{Fault, FaultKind, told};
 use runtime::catch_panic;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, watch};
@@ -59,7 +59,13 @@ async fn drive(ground: Arc<Ground>, agent: Arc<dyn Agent>, mut shutdown: watch::
             }
             failed => {
                 match failed {
-                    Ok(Err(fault)) => tracing::warn!(agent = agent.name(), error = %fault, "pass failed"),
+                    Ok(Err(fault)) if fault.kind == FaultKind::Corrupt => {
+                        tracing::warn!(agent = agent.name(), error = %told(&fault), "pass failed");
+                    }
+                    // Whoever opened the rooms tells of a store that is away, once and not an agent and a pass.
+                    Ok(Err(fault)) => {
+                        tracing::debug!(agent = agent.name(), error = %told(&fault), "pass failed");
+                    }
                     _ => tracing::error!(agent = agent.name(), panic = ?failed.err(), "a pass has a fault"),
                 }
                 backoff = (backoff * 2).min(LONGEST_BACKOFF);

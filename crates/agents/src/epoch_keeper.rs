@@ -4,6 +4,7 @@
 //! Drives the repair after `LoseCoordinationState`; correct with any number of replicas, because the durable
 //! compare-and-swap decides who raises and everybody else helps.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,13 +24,15 @@ pub struct EpochKeeper {
     ground: Arc<Ground>,
     /// The highest moment of the pool that this process has seen.
     highest: Mutex<Mark>,
+    /// Whether it was said that the pool is another installation's.
+    told_of_stranger: AtomicBool,
 }
 
 impl EpochKeeper {
     /// An epoch keeper on this ground.
     #[must_use]
     pub fn new(ground: Arc<Ground>) -> Self {
-        Self { ground, highest: Mutex::default() }
+        Self { ground, highest: Mutex::default(), told_of_stranger: AtomicBool::new(false) }
     }
 
     fn highest(&self) -> Mark {
@@ -39,6 +42,25 @@ impl EpochKeeper {
     fn saw(&self, mark: Mark) {
         let mut highest = self.highest.lock().unwrap_or_else(PoisonError::into_inner);
         *highest = (*highest).max(mark);
+    }
+
+    /// Whether the pool is another installation's, which is said once and left to people.
+    fn is_strangers(&self, row: &PoolRow, state: &PoolState) -> bool {
+        let stranger = state.installation.filter(|whose| *whose != row.installation);
+        if let Some(theirs) = stranger
+            && !self.told_of_stranger.swap(true, Ordering::Relaxed)
+        {
+            tracing::error!(
+                %theirs,
+                ours = %row.installation,
+                "the pool of coordination belongs to another installation: nothing runs here until --coordination names \
+                 another pool, or that installation gives this one up"
+            );
+        }
+        if stranger.is_none() {
+            self.told_of_stranger.store(false, Ordering::Relaxed);
+        }
+        stranger.is_some()
     }
 
     async fn raise(&self, from: u64, to: u64) -> Result<(), Fault> {
@@ -56,7 +78,10 @@ impl EpochKeeper {
     /// Helps an opening epoch to open.
     async fn help(&self, row: &PoolRow) -> Result<(), Fault> {
         let rooms = &self.ground.rooms;
-        rooms.coordination.install_epoch(row.epoch).await?;
+        let state = rooms.coordination.install_epoch(row.epoch, row.installation).await?;
+        if self.is_strangers(row, &state) {
+            return Ok(());
+        }
         let sent = self.ground.send();
         let at = At { origin: sent.origin, epoch: row.epoch };
         sent.of(rooms.coordination.configure(&at, &config(row))).await?;
@@ -130,6 +155,9 @@ impl Agent for EpochKeeper {
         let row = self.ground.rooms.durable.pool().await?;
         let seen_before = self.highest();
         let state = self.ground.rooms.coordination.pool().await?;
+        if self.is_strangers(&row, &state) {
+            return Ok(Report::default());
+        }
         let old_snapshot = state.mark < seen_before;
         self.saw(state.mark);
         let held = state.mark.epoch;

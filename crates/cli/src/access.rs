@@ -103,7 +103,12 @@ impl Site {
 /// A URL that is wrong is wrong usage; a store that is away is not.
 pub(crate) fn explain(error: RoomsError) -> Failure {
     let code = if error.is_usage() { code::USAGE } else { code::FAILED };
-    Failure::from(error).with_code(code)
+    let hint = error.hint();
+    let failure = Failure::from(error).with_code(code);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 /// The durable store alone.
@@ -149,13 +154,24 @@ impl Readers {
 }
 
 fn no_owner(dir: &Path) -> Failure {
+    if let Some(hint) = no_folder(dir) {
+        return Failure::new(code::FAILED, format!("{} is no data folder", dir.display())).hint(hint);
+    }
     Failure::new(code::FAILED, format!("nobody owns the data folder {}", dir.display()))
         .hint("start `remora dev`, or name another folder with --dir")
 }
 
+/// What stands where a data folder was meant.
+fn no_folder(dir: &Path) -> Option<String> {
+    let is_other = dir.exists() && !dir.is_dir();
+    is_other.then(|| format!("{} is a file; name a folder with --dir", dir.display()))
+}
+
 #[cfg(feature = "embedded")]
 fn hint_for_folder(dir: &Path) -> String {
-    if dir.is_dir() {
+    if let Some(hint) = no_folder(dir) {
+        hint
+    } else if dir.is_dir() {
         "name another data folder with --dir".to_owned()
     } else {
         format!(

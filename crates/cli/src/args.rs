@@ -176,7 +176,7 @@ pub(crate) struct DevArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DevAction {
-    /// Lose the coordination store of a running owner, to see that nothing is lost.
+    /// Lose the coordination store of a running owner, or the pool that --coordination names: nothing is lost by it.
     LoseCoordination,
 }
 

@@ -87,3 +87,62 @@ fn a_result_is_copied_whole_into_an_empty_folder_and_never_over_something() {
     let one = remora(&place, &["result", job, "in/file"]);
     assert_eq!(one.stdout, b"deep\n");
 }
+
+#[test]
+fn a_job_of_a_paused_queue_says_that_it_waits_for_it() {
+    let place = tempfile::tempdir().unwrap();
+    let submitted = remora(&place, &["submit", "--queue", "night", "--output", "json", "--", "true"]);
+    let job = json(&submitted)["job"].as_str().unwrap().to_owned();
+    let shown = || String::from_utf8(remora(&place, &["show", &job]).stdout).unwrap();
+    assert!(!shown().contains("waits"), "{}", shown());
+    assert!(remora(&place, &["queues", "pause", "night"]).status.success());
+    assert!(shown().contains("night is paused; `remora queues resume night` lets it go on"), "{}", shown());
+    assert!(remora(&place, &["queues", "resume", "night"]).status.success());
+    assert!(!shown().contains("waits"), "{}", shown());
+}
+
+#[test]
+fn a_result_with_links_and_hostile_names_is_listed_line_by_line_and_copied_whole() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "cd $REMORA_OUTPUT; printf x > file; ln -s file link; mkdir sub; printf y > \"$(printf 'a\\nb')\"; \
+                  printf z > $(printf 'n%.0s' $(seq 220))";
+    let run = remora(&place, &["run", "--output", "json", "--", "sh", "-c", script]);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let job = json(&run)["job"].as_str().unwrap().to_owned();
+    let listed = String::from_utf8(remora(&place, &["result", &job]).stdout).unwrap();
+    assert_eq!(listed.lines().count(), 6, "a head and five entries: {listed}");
+    assert!(listed.contains("a\\nb") && listed.contains("→ file") && listed.contains("nn…nn"), "{listed}");
+    for (name, what) in [("link", "is a link to \"file\""), ("sub", "is a folder"), ("none", "has no file")] {
+        let refused = remora(&place, &["result", &job, name]);
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(4), "{told}");
+        assert!(told.contains(what), "{told}");
+    }
+    let copied = remora(&place, &["result", &job, "--to", "copy"]);
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+    let copy = place.path().join("copy");
+    assert_eq!(std::fs::read(copy.join("a\nb")).unwrap(), b"y");
+    assert_eq!(std::fs::read_link(copy.join("link")).unwrap(), std::path::Path::new("file"));
+    assert_eq!(std::fs::read(copy.join("n".repeat(220))).unwrap(), b"z");
+}
+
+#[test]
+fn a_file_where_the_data_folder_should_be_is_called_a_file() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("data"), "x").unwrap();
+    let told = |words: &[&str]| {
+        let refused = remora(&place, &[&["--dir", "data"], words].concat());
+        assert_eq!(refused.status.code(), Some(1));
+        String::from_utf8_lossy(&refused.stderr).into_owned()
+    };
+    for words in [&["list"][..], &["workers"], &["dev", "lose-coordination"]] {
+        assert!(
+            told(words).contains("data is a file; name a folder with --dir"),
+            "{words:?}: {}",
+            told(words)
+        );
+    }
+    for words in [&["run", "--", "true"][..], &["submit", "--", "true"]] {
+        assert!(told(words).contains("not a directory"), "{words:?}: {}", told(words));
+    }
+}

@@ -22,11 +22,14 @@ fn error(output: &Output) -> String {
 fn a_schema_is_made_once_looked_at_and_removed_when_that_is_meant() {
     let url = format!("{}?sslmode=disable&schema=cli_{}", testbed::postgres::shared(), std::process::id());
     let status = remora(&["migrate", "status", "--durable", &url], None);
-    assert!(out(&status).contains("there is no schema"), "{}", error(&status));
+    assert!(out(&status).contains("there is no schema; `remora migrate up` makes it"), "{}", error(&status));
+    assert_eq!(status.status.code(), Some(1));
     let up = remora(&["migrate", "up"], Some(&url));
     assert!(up.status.success() && out(&up).contains("applied first"), "{}", error(&up));
     let again = remora(&["migrate", "up", "--output", "json"], Some(&url));
     assert!(out(&again).contains("\"applied\":[]"), "{}", out(&again));
+    let status = remora(&["migrate", "status"], Some(&url));
+    assert!(status.status.success() && out(&status).contains("up to date"), "{}", error(&status));
     let down = remora(&["migrate", "down"], Some(&url));
     assert_eq!(down.status.code(), Some(2));
     assert!(error(&down).contains("say --yes"), "{}", error(&down));

@@ -11,6 +11,8 @@ pub mod conformance;
 pub mod dragonfly;
 #[cfg(feature = "memory")]
 pub mod memory;
+#[cfg(any(feature = "memory", feature = "dragonfly", feature = "postgres"))]
+mod note;
 #[cfg(feature = "oracle")]
 pub mod oracle;
 pub mod port;

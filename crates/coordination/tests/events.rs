@@ -62,7 +62,7 @@ impl World {
         };
         let room = MemoryRoom::new(options);
         let world = Self { room, trace, clock_ms, sequence: AtomicU64::new(0) };
-        world.room.install_epoch(1).await.unwrap();
+        world.room.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
         let config = PoolConfig { revision: 1, global_limit: 8, lease_ms: 1_000, paused: vec![] };
         world.room.configure(&world.at(), &config).await.unwrap();
         let registration = Registration {
@@ -221,7 +221,7 @@ async fn a_loss_is_the_last_event_of_its_epoch() {
 async fn a_higher_epoch_over_a_full_store_is_a_loss_too() {
     let world = World::open().await;
     world.enqueue().await;
-    world.room.install_epoch(2).await.unwrap();
+    world.room.install_epoch(2, protocol::InstallationId(1)).await.unwrap();
     assert_eq!(world.actions().last().unwrap().0, Action::LoseCoordinationState);
 }
 
@@ -235,7 +235,7 @@ async fn a_clock_that_goes_back_by_more_than_a_lease_empties_the_store() {
     let state = world.room.pool().await.unwrap();
     assert_eq!((state.mark.epoch, state.queued), (0, 0));
     assert_eq!(world.enqueue().await, Some(Guard::Stale));
-    world.room.install_epoch(2).await.unwrap();
+    world.room.install_epoch(2, protocol::InstallationId(1)).await.unwrap();
     assert_eq!(world.room.pool().await.unwrap().epoch_age_ms, 0);
 }
 
@@ -247,13 +247,13 @@ async fn a_step_that_panics_half_way_leaves_an_empty_store_and_a_room_that_goes_
     assert!(tokio::spawn(async move { other.enqueue().await }).await.is_err(), "it panicked");
     assert_eq!(world.room.pool().await.unwrap().mark.epoch, 0);
     assert_eq!(world.enqueue().await, Some(Guard::Stale));
-    world.room.install_epoch(2).await.unwrap();
+    world.room.install_epoch(2, protocol::InstallationId(1)).await.unwrap();
     assert_eq!(world.room.pool().await.unwrap().mark.epoch, 2);
 }
 
 #[tokio::test]
 async fn a_room_whose_events_nobody_wants_works_as_well() {
     let room = MemoryRoom::default();
-    room.install_epoch(1).await.unwrap();
+    room.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
     assert_eq!(room.pool().await.unwrap().mark.epoch, 1);
 }

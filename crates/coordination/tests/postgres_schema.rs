@@ -71,13 +71,13 @@ async fn a_schema_that_holds_something_else_stays_as_it_is() {
 async fn what_an_older_release_made_is_replaced_and_what_a_newer_one_made_is_refused() {
     let (schema, client) = (fresh(), client().await);
     let room = open(&url(&schema)).await.unwrap();
-    room.install_epoch(4).await.unwrap();
+    room.install_epoch(4, protocol::InstallationId(1)).await.unwrap();
     drop(open(&url(&schema)).await.unwrap());
     assert_eq!(room.pool().await.unwrap().mark.epoch, 4, "the same release changes nothing");
     client.batch_execute(&format!("UPDATE {schema}.made SET version = 0")).await.unwrap();
     let again = open(&url(&schema)).await.unwrap();
     assert_eq!(again.pool().await.unwrap().mark.epoch, 0, "it is a loss, and nothing worse");
-    assert_eq!(again.install_epoch(5).await.unwrap().mark.epoch, 5);
+    assert_eq!(again.install_epoch(5, protocol::InstallationId(1)).await.unwrap().mark.epoch, 5);
     client.batch_execute(&format!("UPDATE {schema}.made SET version = 9")).await.unwrap();
     let error = open(&url(&schema)).await.unwrap_err();
     assert!(error.to_string().contains("made by a newer release (version 9"), "{error}");
@@ -101,7 +101,7 @@ async fn a_role_for_the_daily_work_makes_nothing_and_does_everything_else() {
     );
     client.batch_execute(&grants).await.unwrap();
     let room = open(&theirs).await.unwrap();
-    assert_eq!(room.install_epoch(1).await.unwrap().mark.epoch, 1);
+    assert_eq!(room.install_epoch(1, protocol::InstallationId(1)).await.unwrap().mark.epoch, 1);
     room.lose().await.unwrap();
     client.batch_execute(&format!("DROP SCHEMA {schema} CASCADE; DROP ROLE {role}")).await.unwrap();
 }

@@ -107,7 +107,7 @@ fn worker(number: u128) -> Registration {
 }
 
 async fn open(room: &dyn CoordinationRoom, global_limit: u32) {
-    room.install_epoch(1).await.unwrap();
+    room.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
     let config = PoolConfig { revision: 1, global_limit, lease_ms: 3_000, paused: Vec::new() };
     room.configure(&at(1), &config).await.unwrap();
     room.register(&at(2), &worker(1)).await.unwrap();

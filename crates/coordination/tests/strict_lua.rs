@@ -131,7 +131,7 @@ fn window() -> Window {
 }
 
 async fn open(room: &DragonflyRoom) {
-    room.install_epoch(1).await.unwrap();
+    room.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
     let config = PoolConfig { revision: 1, global_limit: 9, lease_ms: 3_000, paused: Vec::new() };
     room.configure(&at(), &config).await.unwrap();
     room.open_epoch(&at()).await.unwrap();
@@ -227,7 +227,7 @@ async fn whoever_opens_an_epoch_leaves_no_key_of_an_older_one() {
     let link = Arc::new(Strict::new(Memory::Enough));
     let OnLua { room, .. } = over(Arc::clone(&link));
     open(&room).await;
-    room.install_epoch(2).await.unwrap();
+    room.install_epoch(2, protocol::InstallationId(1)).await.unwrap();
     room.open_epoch(&At { epoch: 2, ..at() }).await.unwrap();
     let keys = link.snapshot();
     assert!(keys.iter().all(|key| !key.contains(":1:")), "the older epoch's keys are gone: {keys:?}");

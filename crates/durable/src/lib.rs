@@ -8,6 +8,8 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod decided;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod form;
 #[cfg(feature = "oracle")]
 pub mod oracle;

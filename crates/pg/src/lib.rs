@@ -11,11 +11,13 @@ pub mod schema;
 pub mod session;
 pub mod tls;
 pub mod trouble;
+mod unfit;
 
 pub use tokio_postgres::Row;
 
 use tokio_postgres::types::FromSql;
 use trouble::Trouble;
+pub use unfit::Unfit;
 
 /// A column of a row.
 ///

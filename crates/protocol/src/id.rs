@@ -150,6 +150,16 @@ opaque_id!(
     "rsv"
 );
 opaque_id!(
+    /// One durable store with all that it remembers: made with its schema, never changed.
+    InstallationId,
+    "ins"
+);
+opaque_id!(
+    /// One place where results lie: made with its first use, kept in a marker there.
+    TargetId,
+    "tgt"
+);
+opaque_id!(
     /// Whoever sends requests: a worker's incarnation, an agent, a client.
     ActorId,
     "act"

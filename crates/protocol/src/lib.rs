@@ -22,7 +22,7 @@ pub use action::{Action, Room};
 pub use event::{Detail, Event, EventSink, NoEvents, Outcome};
 pub use finding::{Finding, Level, told};
 pub use guard::Guard;
-pub use id::{ActorId, AttemptId, Incarnation, JobId, ReservationId, Token};
+pub use id::{ActorId, AttemptId, Incarnation, InstallationId, JobId, ReservationId, TargetId, Token};
 pub use job::{Command, JobSpec, Position, Priority, UserProgress, Violation, Window};
 pub use origin::{Judged, Mark, Origin};
 pub use phase::{FailureCause, Phase, Verdict};

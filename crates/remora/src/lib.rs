@@ -29,19 +29,23 @@
 //! Promises and limits are those of protocol §3: a checkpoint is durable when the call returns; a handler
 //! that is told to end at once is dropped where it stands.
 
+mod belonging;
 mod client;
 mod folder;
 mod job;
 mod recording;
 mod rooms;
+mod watched;
 mod worker_process;
 
 pub use async_trait::async_trait;
+pub use belonging::{TargetError, adopt_target};
 pub use client::{Client, ClientError, answer_about};
 pub use folder::{DataFolder, writable};
 pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};
 pub use recording::{EVENTS_END, FileEvents};
 pub use rooms::{ROOM_VARIABLES, RoomUrls, RoomsError};
+pub use watched::Watches;
 pub use worker::Rooms;
 pub use worker_process::{WARDEN_WORD, WorkerProcess, WorkerProcessError, init};

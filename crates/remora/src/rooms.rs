@@ -6,9 +6,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use protocol::{EventSink, Finding, told};
+use protocol::{EventSink, Finding, InstallationId, TargetId, told};
 use thiserror::Error;
 use worker::Rooms;
+
+use crate::belonging;
 
 /// Where the rooms of an installation are.
 #[derive(Clone, PartialEq, Eq)]
@@ -63,6 +65,39 @@ pub enum RoomsError {
     /// The target.
     #[error("cannot open the target")]
     Target(#[from] target::OpenError),
+    /// The target, when it was asked which one it is.
+    #[error("cannot ask the target which one it is")]
+    TargetAway(#[from] target::TargetFault),
+    /// Another target than the one that the others read.
+    #[error(
+        "--target {target} is not the target of this installation ({}, the installation publishes to {publishes})",
+        belonging::marked(*marker)
+    )]
+    OtherTarget {
+        /// Where.
+        target: String,
+        /// What its marker says, where it has one.
+        marker: Option<TargetId>,
+        /// The one that the durable room remembers.
+        publishes: TargetId,
+    },
+    /// A pool that another installation claimed.
+    #[error(
+        "--coordination {coordination}, {pool}, belongs to another installation (it is that of {theirs}, --durable {durable} \
+         is {ours})"
+    )]
+    OtherInstallation {
+        /// Where.
+        coordination: String,
+        /// Which pool there.
+        pool: String,
+        /// Whose it is.
+        theirs: InstallationId,
+        /// The durable room.
+        durable: String,
+        /// Its installation.
+        ours: InstallationId,
+    },
 }
 
 /// The variables that name the rooms.
@@ -107,23 +142,65 @@ impl RoomUrls {
 
     /// Examines all three: what is looked at in each, and how it is. A room that cannot be opened is one finding.
     pub async fn doctor(&self) -> Vec<(&'static str, Vec<Finding>)> {
-        vec![
-            ("durable", real::durable_doctor(&self.durable).await.unwrap_or_else(closed)),
-            ("coordination", real::coordination_doctor(&self.coordination).await.unwrap_or_else(closed)),
-            ("target", real::target_doctor(&self.target).await.unwrap_or_else(closed)),
-        ]
+        let mut coordination = real::coordination_doctor(&self.coordination).await.unwrap_or_else(closed);
+        let mut target = real::target_doctor(&self.target).await.unwrap_or_else(closed);
+        let (pool, marker) = belonging::findings(self).await;
+        coordination.extend(pool);
+        target.extend(marker);
+        let durable = real::durable_doctor(&self.durable).await.unwrap_or_else(closed);
+        vec![("durable", durable), ("coordination", coordination), ("target", target)]
     }
 
-    /// Opens all three. The events of what this process asks the stores go to the sink.
+    /// Opens all three, for whoever asks and reads. The events of what this process asks the stores go to the sink. A pool
+    /// or a target of another installation is refused; one that is silent is passed over, for it may not be needed.
     ///
     /// # Errors
-    /// When a URL is wrong, or the durable store is not there or not of this version.
+    /// When a URL is wrong or leads to what is not this installation's, or the durable store is not there or not of this
+    /// version.
     pub async fn open(&self, sink: &Arc<dyn EventSink>) -> Result<Rooms, RoomsError> {
+        let opened = self.opened(sink).await?;
+        belonging::compare(self, &opened).await?;
+        Ok(opened.rooms)
+    }
+
+    /// The same, for whoever writes to the target: the first one's is from then on the installation's.
+    ///
+    /// # Errors
+    /// The same, and when the target gives no answer.
+    pub async fn open_to_publish(&self, sink: &Arc<dyn EventSink>) -> Result<Rooms, RoomsError> {
+        let opened = self.opened(sink).await?;
+        belonging::adopt(self, &opened).await?;
+        Ok(opened.rooms)
+    }
+
+    pub(crate) async fn opened(&self, sink: &Arc<dyn EventSink>) -> Result<Opened, RoomsError> {
         let target = target::open(&self.target)?;
         let durable = real::durable(&self.durable, sink).await?;
-        let coordination = real::coordination(&self.coordination, sink).await?;
-        Ok(Rooms { durable, coordination, target })
+        let (coordination, pool) = real::coordination(&self.coordination, sink).await?;
+        Ok(Opened { rooms: Rooms { durable, coordination, target }, pool })
     }
+
+    /// The durable room's URL, without secrets.
+    pub(crate) fn shown_durable(&self) -> String {
+        shown(&self.durable)
+    }
+
+    /// The coordination room's.
+    pub(crate) fn shown_coordination(&self) -> String {
+        shown(&self.coordination)
+    }
+
+    /// The target's.
+    pub(crate) fn shown_target(&self) -> String {
+        shown(&self.target)
+    }
+}
+
+/// Rooms that nobody has looked at yet.
+pub(crate) struct Opened {
+    pub(crate) rooms: Rooms,
+    /// Which pool of coordination it is, for people.
+    pub(crate) pool: String,
 }
 
 /// The finding that a room cannot be opened, with its causes in one line.
@@ -144,6 +221,9 @@ impl RoomUrls {
 /// A URL without what stands before its host and behind its path.
 fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
+    if scheme == "file" {
+        return url.to_owned();
+    }
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let rest = rest.rsplit_once('@').map_or(rest.trim_start_matches('/'), |(_, rest)| rest);
     format!("{scheme}://{rest}")
@@ -163,7 +243,19 @@ impl RoomsError {
         match self {
             Self::Missing { .. } | Self::Scheme { .. } | Self::Embedded { .. } => true,
             Self::NotBuilt(_) | Self::Target(_) => true,
+            Self::OtherTarget { .. } | Self::OtherInstallation { .. } => true,
+            Self::TargetAway(_) => false,
             Self::Durable(source) | Self::Coordination(source) => real::is_usage(source.as_ref()),
+        }
+    }
+
+    /// What can be done about it, where that is not plain.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::OtherTarget { .. } => Some(belonging::OTHER_TARGET),
+            Self::OtherInstallation { .. } => Some(belonging::OTHER_INSTALLATION),
+            _ => None,
         }
     }
 }
@@ -222,10 +314,16 @@ mod real {
     pub(super) async fn coordination(
         url: &str,
         sink: &Arc<dyn EventSink>,
-    ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
+    ) -> Result<(Arc<dyn CoordinationRoom>, String), RoomsError> {
         Ok(match Coordination::open(url, sink).await? {
-            Coordination::Dragonfly(room) => room,
-            Coordination::Postgres(room) => room,
+            Coordination::Dragonfly(room) => {
+                let pool = room.place();
+                (room, pool)
+            }
+            Coordination::Postgres(room) => {
+                let pool = room.place();
+                (room, pool)
+            }
         })
     }
 
@@ -320,7 +418,7 @@ mod real {
     pub(super) async fn coordination(
         url: &str,
         _: &Arc<dyn EventSink>,
-    ) -> Result<Arc<dyn CoordinationRoom>, RoomsError> {
+    ) -> Result<(Arc<dyn CoordinationRoom>, String), RoomsError> {
         scheme("--coordination", url, "memory", "redis:, rediss:, postgres:, postgresql:")?;
         Err(RoomsError::NotBuilt("coordination"))
     }

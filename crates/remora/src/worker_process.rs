@@ -27,6 +27,7 @@ use crate::folder::DataFolder;
 use crate::job::{Job, Typed};
 use crate::recording::FileEvents;
 use crate::rooms::{RoomUrls, RoomsError};
+use crate::watched::Watches;
 
 /// The word that makes this binary a warden.
 pub const WARDEN_WORD: &str = "__remora-warden";
@@ -213,8 +214,9 @@ impl WorkerProcess {
         let options = self.options();
         let events = self.start_events(options.incarnation);
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
-        let keeper_rooms = keeping.block_on(self.connect(&options.name, &limit_ms, &sink))?;
-        let rooms = main.block_on(self.connect(&options.name, &limit_ms, &sink))?;
+        let watches = Watches::new(Runtime::system().clock);
+        let keeper_rooms = watches.over(keeping.block_on(self.connect(&options.name, &limit_ms, &sink))?);
+        let rooms = watches.over(main.block_on(self.connect(&options.name, &limit_ms, &sink))?);
         let worker = Worker::new(WorkerParts {
             programs: self.executor()?,
             handlers: self.handlers,
@@ -289,7 +291,7 @@ impl WorkerProcess {
         sink: &Arc<dyn EventSink>,
     ) -> Result<Rooms, WorkerProcessError> {
         if let Some(rooms) = &self.rooms {
-            return Ok(rooms.open(sink).await?);
+            return Ok(rooms.open_to_publish(sink).await?);
         }
         let options = ClientOptions::new(self.folder.root(), name);
         let durable = DurableClient::connect(options.clone()).await?;

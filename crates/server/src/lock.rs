@@ -42,7 +42,12 @@ impl FolderLock {
     /// When somebody has it, or the folder cannot be written.
     pub fn take(folder: &DataFolder) -> Result<Self, LockError> {
         let fail = |source| LockError::Folder { folder: folder.root().to_owned(), source };
-        fs::create_dir_all(folder.root()).map_err(fail)?;
+        // Making one says that something exists, and not what.
+        let made = match fs::metadata(folder.root()) {
+            Ok(found) if !found.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
+            _ => fs::create_dir_all(folder.root()),
+        };
+        made.map_err(fail)?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)

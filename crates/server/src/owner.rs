@@ -10,7 +10,7 @@ use coordination::memory::{MemoryRoom, Options as MemoryOptions};
 use durable::sqlite::{OpenError, Options as SqliteOptions, SqliteRoom};
 use durable::{Configure, DurableRoom};
 use protocol::{EventSink, Fault, NoEvents};
-use remora::{DataFolder, FileEvents};
+use remora::{DataFolder, FileEvents, TargetError, adopt_target};
 use runtime::{Caller, Clock, Runtime, SystemClock};
 use target::file::FileTarget;
 use thiserror::Error;
@@ -49,6 +49,14 @@ pub enum OwnerError {
     /// The store.
     #[error(transparent)]
     Store(#[from] Fault),
+    /// The target folder.
+    #[error("cannot publish to {}", folder.display())]
+    Target {
+        /// Where.
+        folder: std::path::PathBuf,
+        /// Why.
+        source: TargetError,
+    },
     /// The system refused something.
     #[error("cannot {doing}")]
     System {
@@ -89,6 +97,10 @@ impl Owner {
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
         let sqlite = SqliteOptions { sink: Arc::clone(&sink), ..SqliteOptions::default() };
         let durable = Arc::new(SqliteRoom::open(folder.database(), sqlite)?);
+        let target = Arc::new(FileTarget::new(folder.target()));
+        adopt_target(durable.as_ref(), target.as_ref())
+            .await
+            .map_err(|source| OwnerError::Target { folder: folder.target(), source })?;
         let coordination = Arc::new(MemoryRoom::new(MemoryOptions {
             clock: Arc::new(|| SystemClock.boottime()),
             events: sink,
@@ -108,7 +120,7 @@ impl Owner {
         let agent_rooms = AgentRooms {
             durable: Arc::clone(&rooms.durable),
             coordination: Arc::clone(&rooms.coordination),
-            target: Arc::new(FileTarget::new(folder.target())),
+            target,
         };
         let drain_limit_ms = Arc::new(AtomicU64::new(lease_ms));
         let server = serve(listener, rooms, ServerOptions { drain_limit_ms, ..ServerOptions::default() });

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agents::{AgentRooms, CleanerOptions, Ground, run_all};
 use protocol::{EventSink, Fault, NoEvents};
-use remora::{DataFolder, FileEvents, RoomUrls, RoomsError};
+use remora::{DataFolder, FileEvents, RoomUrls, RoomsError, Watches};
 use runtime::Runtime;
 use thiserror::Error;
 use tokio::sync::watch;
@@ -73,7 +73,8 @@ impl Replica {
         let events = options.events.then(|| FileEvents::start(&options.folder.events(), &name));
         let events = events.transpose().map_err(system("record events"))?;
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
-        let rooms = options.rooms.open(&sink).await?;
+        let rooms =
+            Watches::new(Arc::clone(&runtime.clock)).over(options.rooms.open_to_publish(&sink).await?);
         let lease_ms = set_lease(rooms.durable.as_ref(), options.lease).await?;
         let workers = SupervisorOptions { rooms: Some(options.rooms), ..options.workers };
         let supervisor = Supervisor::new(workers, options.folder.root().to_owned())

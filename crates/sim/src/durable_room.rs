@@ -11,7 +11,7 @@ use durable::oracle::OracleRoom;
 use durable::*;
 use protocol::{
     Action, AttemptId, Detail, Event, EventSink, FailureCause, Fault, Guard, JobId, Judged, Mark, Origin,
-    Outcome, Room, Stamped, Step, Token, Window,
+    Outcome, Room, Stamped, Step, TargetId, Token, Window,
 };
 
 use target::{Depth, Manifest, Target as _};
@@ -354,6 +354,10 @@ impl Durable for RecordedRoom {
 
     async fn configure(&self, origin: &Origin, change: &Configure) -> Result<PoolRow, Fault> {
         self.room.configure(origin, change).await
+    }
+
+    async fn adopt_target(&self, origin: &Origin, target: TargetId) -> Result<TargetId, Fault> {
+        self.room.adopt_target(origin, target).await
     }
 }
 

@@ -8,6 +8,8 @@
 //! coordination room: conformance suites hold those to the same rooms.
 //! The spec speaks of it as `Next`, faults included; protocol §2, §3 and §6.
 
+#[cfg(test)]
+mod awakening;
 mod checks;
 mod core;
 mod durable_room;

@@ -11,6 +11,7 @@ mod digest;
 pub mod file;
 mod logs;
 mod manifest;
+pub mod marker;
 mod open;
 mod port;
 #[cfg(feature = "s3")]

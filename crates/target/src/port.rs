@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use protocol::{AttemptId, JobId, Token};
+use protocol::{AttemptId, JobId, TargetId, Token};
 
 use crate::manifest::{Manifest, Part};
 
@@ -190,6 +190,10 @@ pub trait Target: Send + Sync {
         path: &str,
         range: Range<u64>,
     ) -> Result<Box<dyn ResultFile>, TargetFault>;
+
+    /// The target's identity, which lies in it as a marker; where it has none, the one offered becomes it, durably. Of
+    /// several that are offered at once one wins, and all are answered that one. A marker that names none is bad data.
+    async fn identity(&self, offered: Option<TargetId>) -> Result<Option<TargetId>, TargetFault>;
 
     /// Where a result lies, where that is a folder of this machine.
     fn local_result(&self, stage: &StageId) -> Option<PathBuf>;

@@ -44,6 +44,8 @@ by_value!(
     protocol::JobId,
     protocol::Incarnation,
     protocol::Timestamp,
+    protocol::InstallationId,
+    protocol::TargetId,
     Option<protocol::JobId>,
     Option<protocol::AttemptId>,
     Option<u64>
@@ -70,6 +72,7 @@ macro_rules! durable_actions {
             raise_epoch(origin: &Origin, change: &RaiseEpoch) -> Stamped<PoolRow>;
             open_epoch(origin: &Origin, epoch: u64) -> Stamped<PoolRow>;
             configure(origin: &Origin, change: &Configure) -> PoolRow;
+            adopt_target(origin: &Origin, target: protocol::TargetId) -> protocol::TargetId;
         } }
     };
 }
@@ -105,7 +108,7 @@ macro_rules! durable_listing {
             job(job: JobId) -> Option<JobView>;
             counts() -> Vec<PhaseCount>;
             oldest_waiting() -> Option<JobSummary>;
-            ends(since: Timestamp) -> Vec<EndCount>;
+            ends(since: protocol::Timestamp) -> Vec<EndCount>;
             result(job: JobId) -> Option<PublishedResult>;
         } }
     };
@@ -152,7 +155,7 @@ macro_rules! coordination_actions {
             register(at: &At, registration: &Registration) -> Stamped<Registered>;
             deregister(at: &At, worker: Incarnation) -> ();
             configure(at: &At, config: &PoolConfig) -> Stamped<()>;
-            install_epoch(epoch: u64) -> PoolState;
+            install_epoch(epoch: u64, installation: protocol::InstallationId) -> PoolState;
             account(at: &At, attempts: &[AttemptId]) -> Stamped<()>;
             open_epoch(at: &At) -> Stamped<()>;
             nudge(jobs: &[JobId]) -> ();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use coordination::{ActivateAttempt, At, HandBack, ReapObserve};
 use durable::{AuthorizeAttempt, Authorized, Checkpoint, Document, InvalidateCheckpoint, ReapLostAttempt};
-use protocol::{Action, AttemptId, Detail, Fault, Guard, JobId, Judged, Mark, Stamped, Step, Token};
+use protocol::{Action, AttemptId, Detail, Fault, Guard, JobId, Judged, Mark, Stamped, Step, Token, told};
 use target::{Depth, Manifest, Part, StageId};
 
 use crate::attempt::Ticket;
@@ -65,7 +65,7 @@ pub(crate) async fn claim(session: &Arc<Session>, ticket: &Ticket) -> Option<Cla
             None
         }
         Err(fault) => {
-            tracing::warn!(job = %ticket.reserved.job, error = %fault, "cannot claim a job");
+            tracing::warn!(job = %ticket.reserved.job, error = %told(&fault), "cannot claim a job");
             claim_refused(session, hand_back).await;
             None
         }

@@ -13,6 +13,9 @@ use crate::held::HeldLease;
 use crate::restore;
 use crate::session::{Rooms, Session};
 
+/// How long a worker that holds nothing waits for a store before it leaves.
+const COURTESY: Duration = Duration::from_secs(1);
+
 /// Runs until the worker has finished.
 pub(crate) async fn run(session: Arc<Session>, rooms: Rooms) {
     tokio::select! {
@@ -41,20 +44,18 @@ async fn watch_epoch(session: &Session, rooms: &Rooms) {
 }
 
 async fn renew_for_ever(session: &Session, rooms: &Rooms) {
-    let mut silent = false;
     loop {
-        let again = match round(session, rooms).await {
-            Ok(renewed) => {
-                if std::mem::take(&mut silent) {
-                    tracing::warn!("the stores answer again");
-                }
-                if renewed { session.lease() / 3 } else { session.lease() / 30 }
-            }
+        let round = tokio::select! {
+            biased;
+            round = round(session, rooms) => round,
+            () = overstayed(session) => return,
+        };
+        let again = match round {
+            Ok(true) => session.lease() / 3,
+            Ok(false) => session.lease() / 30,
             Err(fault) => {
-                // Once, not with every try: who looks why nothing runs must find it.
-                if !std::mem::replace(&mut silent, true) {
-                    tracing::warn!(error = %told(&fault), "a store gives no answer: nothing is taken, and leases are not renewed");
-                }
+                // Whoever opened the rooms tells of a store that is away.
+                tracing::debug!(error = %told(&fault), "nothing is taken, and leases are not renewed");
                 session.lease() / 20
             }
         };
@@ -67,6 +68,13 @@ async fn renew_for_ever(session: &Session, rooms: &Rooms) {
             () = session.keeper_wanted.notified() => {}
         }
     }
+}
+
+/// Returns a moment after the worker has finished: a request that was under way then may still be answered, so that what
+/// comes after it is the last that is heard of this worker.
+async fn overstayed(session: &Session) {
+    session.finished().await;
+    session.runtime.clock.sleep(COURTESY).await;
 }
 
 /// One round over everything held; false when the epoch has to be learned first.
@@ -90,7 +98,11 @@ async fn round(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
 /// Whoever registers forgets, too: nothing of it comes after. A courtesy: it would be forgotten after two lease lengths.
 async fn forget(session: &Session, rooms: &Rooms) {
     let (sent, at) = session.send();
-    let _ = sent.of(rooms.coordination.deregister(&at, session.options.incarnation)).await;
+    tokio::select! {
+        biased;
+        _ = sent.of(rooms.coordination.deregister(&at, session.options.incarnation)) => {}
+        () = session.runtime.clock.sleep(COURTESY) => {}
+    }
 }
 
 /// Says that this worker lives; false when the epoch is another one.

@@ -14,7 +14,9 @@ use crate::session::{Rooms, Session};
 pub(crate) async fn adopt_epoch(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
     let durable = rooms.durable.pool().await?;
     let coordination = rooms.coordination.pool().await?;
-    if durable.epoch != coordination.mark.epoch {
+    // A pool of another installation may be in an epoch of the same number.
+    let is_ours = coordination.installation.is_none_or(|whose| whose == durable.installation);
+    if durable.epoch != coordination.mark.epoch || !is_ours {
         return Ok(false);
     }
     session.set_lease_ms(durable.lease_ms);

@@ -1,7 +1,7 @@
 //! A worker: what its parts share, its start and its end.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub(crate) struct Session {
     windows: Mutex<BTreeSet<Window>>,
     pub(crate) window_filled: Notify,
     pub(crate) draining: watch::Sender<bool>,
-    finished: AtomicBool,
+    finished: watch::Sender<bool>,
 }
 
 impl Session {
@@ -106,7 +106,13 @@ impl Session {
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        self.finished.load(Ordering::Acquire)
+        *self.finished.borrow()
+    }
+
+    /// Returns when the worker holds nothing any more and takes nothing.
+    pub(crate) async fn finished(&self) {
+        // The sender lives as long as this does.
+        drop(self.finished.subscribe().wait_for(|finished| *finished).await);
     }
 
     pub(crate) fn registration(&self) -> Registration {
@@ -230,7 +236,7 @@ impl Worker {
             windows: Mutex::default(),
             window_filled: Notify::new(),
             draining: watch::channel(false).0,
-            finished: AtomicBool::new(false),
+            finished: watch::channel(false).0,
         };
         Ok(Self { session: Arc::new(session), keeper_rooms: parts.keeper_rooms })
     }
@@ -258,7 +264,7 @@ impl Worker {
     pub async fn run(self) {
         self.session.record(Action::StartIncarnation, None, Detail::default(), Vec::new());
         reserve::run(&self.session).await;
-        self.session.finished.store(true, Ordering::Release);
+        self.session.finished.send_replace(true);
         self.session.keeper_wanted.notify_one();
         self.session.folder.remove();
     }

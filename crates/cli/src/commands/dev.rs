@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agents::CleanerOptions;
-use remora::DataFolder;
+use remora::{DataFolder, TargetError};
 use server::{LockError, Owner, OwnerError, OwnerOptions, OwnerRequest, SupervisorOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -17,10 +17,10 @@ use crate::printer::Printer;
 pub(crate) const DRAIN_LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(site: &Site, args: DevArgs, printer: &Printer) -> Result<u8, Failure> {
-    let dir = site.folder_only("dev")?;
     if let Some(DevAction::LoseCoordination) = args.action {
         return super::run_async(lose_coordination(site, printer));
     }
+    let dir = site.folder_only("dev")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(serve(dir, args, printer));
     runtime.shutdown_background();
@@ -41,12 +41,20 @@ pub(crate) fn supervisor(workers: u32, slots: u32) -> Result<SupervisorOptions, 
 
 /// An owner's error in the words of the person who starts it.
 pub(crate) fn explain(error: OwnerError) -> Failure {
-    let owned = matches!(error, OwnerError::Lock(LockError::Owned { .. }));
+    let hint = match &error {
+        OwnerError::Lock(LockError::Owned { .. }) => {
+            Some("use it as it is with the other commands, or name another folder with --dir".to_owned())
+        }
+        OwnerError::Target { folder, source: TargetError::Other { publishes, .. } } => Some(format!(
+            "put the target folder back that was there; if it is lost for good, write {publishes} into {}",
+            folder.join(target::marker::KEY).display()
+        )),
+        _ => None,
+    };
     let failure = Failure::from(error);
-    if owned {
-        failure.hint("use it as it is with the other commands, or name another folder with --dir")
-    } else {
-        failure
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
 }
 
@@ -109,8 +117,14 @@ async fn until_told(owner: &Owner, printer: &Printer) -> Result<(), Failure> {
 }
 
 async fn lose_coordination(site: &Site, printer: &Printer) -> Result<u8, Failure> {
-    let client = site.client().await?;
-    client.ask_owner(&serde_json::to_string(&OwnerRequest::LoseCoordination)?).await?;
+    match &site.rooms {
+        // Not through the rooms as a client has them: the pool may be another installation's.
+        Some(rooms) => rooms.lose_coordination().await.map_err(crate::access::explain)?,
+        None => {
+            let client = site.client().await?;
+            client.ask_owner(&serde_json::to_string(&OwnerRequest::LoseCoordination)?).await?;
+        }
+    }
     printer.remark("coordination is lost; queue, permits and leases are being rebuilt");
     Ok(code::OK)
 }

@@ -49,8 +49,11 @@ async fn act(
         }
         MigrateAction::Down { yes: true } => migrate::down(url).await,
     };
-    show(&status.map_err(refused)?, printer)?;
-    Ok(code::OK)
+    let status = status.map_err(refused)?;
+    show(&status, printer)?;
+    // A script that asks before it starts something learns that it would not start.
+    let is_behind = matches!(action, MigrateAction::Status) && status.found < status.known;
+    Ok(if is_behind { code::FAILED } else { code::OK })
 }
 
 /// A wrong URL is wrong usage.
@@ -67,7 +70,7 @@ fn show(status: &Status, printer: &Printer) -> Result<(), Failure> {
     }
     applied.iter().for_each(|name| printer.line(&format!("applied {name}")));
     let state = match found {
-        0 => "there is no schema".to_owned(),
+        0 => "there is no schema; `remora migrate up` makes it".to_owned(),
         found if found == known => format!("up to date, version {found}"),
         found if found < known => format!("version {found} of {known}: `remora migrate up` brings the rest"),
         found => format!("version {found}, newer than this program, which knows {known}"),

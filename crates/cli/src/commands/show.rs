@@ -1,7 +1,7 @@
 //! `remora show JOB`.
 
 use durable::{AttemptView, JobView, ProgramExit};
-use protocol::JobId;
+use protocol::{JobId, Phase};
 use serde_json::json;
 
 use super::follow::{clean, local_result, show_progress, verdict_word};
@@ -28,7 +28,7 @@ pub(crate) async fn run(site: &Site, job: JobId, printer: &Printer) -> Result<u8
         printer.json(&whole(&view, path.as_deref()))?;
         return Ok(code::OK);
     }
-    for (name, value) in fields(&view) {
+    for (name, value) in fields(&view).into_iter().chain(waits(&readers, &view).await) {
         printer.line(&format!("{:<14} {value}", printer.paint(name, "2")));
     }
     if let Some(path) = path {
@@ -78,6 +78,18 @@ fn fields(view: &JobView) -> Vec<(&'static str, String)> {
         fields.push(("set aside", clean(reason)));
     }
     fields
+}
+
+/// That nothing of a paused queue starts.
+async fn waits(readers: &Readers, view: &JobView) -> Option<(&'static str, String)> {
+    let queue = &view.summary.queue;
+    if view.summary.phase != Phase::Queued {
+        return None;
+    }
+    // A line more; what is known of the job is shown without it, too.
+    let pool = readers.reads().pool().await.ok()?;
+    let is_paused = pool.paused.contains(queue);
+    is_paused.then(|| ("waits", format!("{queue} is paused; `remora queues resume {queue}` lets it go on")))
 }
 
 fn row(attempt: &AttemptView) -> Vec<String> {

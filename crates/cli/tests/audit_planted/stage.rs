@@ -154,7 +154,7 @@ impl Stage {
         let sent = self.agent.send();
         self.now(self.durable.raise_epoch(&sent.origin, &RaiseEpoch { from: row.epoch, to })).unwrap();
         self.epoch.store(to, Ordering::Relaxed);
-        self.now(self.memory.install_epoch(to)).unwrap();
+        self.now(self.memory.install_epoch(to, protocol::InstallationId(1))).unwrap();
         let at = At { origin: sent.origin, epoch: to };
         let config = PoolConfig {
             revision: row.config_revision.max(1),

@@ -41,6 +41,7 @@ macro_rules! conformance {
             epoch {
                 an_empty_store_is_epoch_zero_and_everything_is_stale
                 an_epoch_is_installed_when_it_is_higher
+                a_pool_is_claimed_with_its_first_epoch_and_another_installation_changes_nothing
                 a_loss_leaves_nothing
                 accounting_is_repeatable_and_skips_what_has_a_lease
                 an_open_pool_refuses_to_account

@@ -1,8 +1,8 @@
 //! Rule 9: installing, accounting, opening, losing.
 
-use protocol::{Guard, Step};
+use protocol::{Guard, InstallationId, Step};
 
-use super::pool::{LEASE, Pool};
+use super::pool::{HERE, LEASE, Pool};
 
 /// An empty store is epoch 0 and says stale to everybody.
 pub async fn an_empty_store_is_epoch_zero_and_everything_is_stale(pool: &Pool) {
@@ -23,13 +23,34 @@ pub async fn an_empty_store_is_epoch_zero_and_everything_is_stale(pool: &Pool) {
 pub async fn an_epoch_is_installed_when_it_is_higher(pool: &Pool) {
     pool.open(2).await;
     pool.execute(1, 1).await;
-    let state = pool.room().install_epoch(1).await.expect("an answer");
+    let state = pool.room().install_epoch(1, HERE).await.expect("an answer");
     assert!(state.open && state.leases == 1, "the same changes nothing");
-    let state = pool.room().install_epoch(0).await.expect("an answer");
+    let state = pool.room().install_epoch(0, HERE).await.expect("an answer");
     assert_eq!((state.mark.epoch, state.leases), (1, 1), "a lower one changes nothing");
-    let state = pool.room().install_epoch(7).await.expect("an answer");
+    let state = pool.room().install_epoch(7, HERE).await.expect("an answer");
     assert_eq!((state.mark.epoch, state.open, state.leases), (7, false, 0), "a higher one starts empty");
     assert_eq!(pool.renew(1, 1, 1).await.refused(), Some(Guard::Stale));
+}
+
+/// Two installations that name one pool are told apart.
+pub async fn a_pool_is_claimed_with_its_first_epoch_and_another_installation_changes_nothing(pool: &Pool) {
+    let stranger = InstallationId(u128::MAX);
+    assert_eq!(pool.state().await.installation, None, "an empty store is nobody's");
+    pool.open(2).await;
+    pool.execute(1, 1).await;
+    let state = pool.state().await;
+    assert_eq!(state.installation, Some(HERE));
+    for epoch in [1, 7] {
+        let answer = pool.room().install_epoch(epoch, stranger).await.expect("an answer");
+        assert_eq!((answer.mark.epoch, answer.installation), (1, Some(HERE)), "asked for {epoch}");
+        assert_eq!((answer.open, answer.leases), (true, 1), "the pool goes on");
+    }
+    let raised = pool.room().install_epoch(2, HERE).await.expect("an answer");
+    assert_eq!((raised.mark.epoch, raised.installation), (2, Some(HERE)));
+    pool.lose().await;
+    assert_eq!(pool.state().await.installation, None, "a loss leaves nobody");
+    let claimed = pool.room().install_epoch(3, stranger).await.expect("an answer");
+    assert_eq!((claimed.mark.epoch, claimed.installation), (3, Some(stranger)));
 }
 
 /// A loss leaves nothing.
@@ -107,6 +128,6 @@ pub async fn marks_grow_with_every_effective_step(pool: &Pool) {
         assert!(now > last, "{now:?} after {last:?}");
         last = now;
     }
-    pool.room().install_epoch(2).await.expect("an answer");
+    pool.room().install_epoch(2, HERE).await.expect("an answer");
     assert!(pool.state().await.mark > last, "a new epoch is after every older one");
 }

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use protocol::{ActorId, Origin, Priority, Window};
+use protocol::{ActorId, InstallationId, Origin, Priority, Window};
 
 use super::Fixture;
 use crate::{At, CoordinationRoom, PoolConfig, PoolState, Registration};
 
 /// The lease length of every case.
 pub(super) const LEASE: Duration = Duration::from_millis(3_000);
+
+/// The installation of every case.
+pub(super) const HERE: InstallationId = InstallationId(1);
 
 /// A room under test.
 pub struct Pool {
@@ -42,7 +45,7 @@ impl Pool {
 
     /// Installs an epoch that is opening, with its configuration and a worker.
     pub async fn install(&self, epoch: u64, limit: u32) {
-        self.room.install_epoch(epoch).await.expect("an answer");
+        self.room.install_epoch(epoch, HERE).await.expect("an answer");
         self.believe(epoch);
         self.configure(epoch, limit, &[]).await;
         self.register(&serving(100)).await;

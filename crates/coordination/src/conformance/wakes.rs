@@ -5,7 +5,7 @@ use std::time::Duration;
 use protocol::JobId;
 use tokio::sync::broadcast::Receiver;
 
-use super::pool::{LEASE, Pool, serving, usual};
+use super::pool::{HERE, LEASE, Pool, serving, usual};
 use crate::Wake;
 
 /// Waits for a wake-up, whatever else comes before it.
@@ -70,6 +70,6 @@ pub async fn news_of_workers_and_epochs_is_passed_on(pool: &Pool) {
     arrives(&mut wakes, Wake::Served).await;
     pool.lose().await;
     arrives(&mut wakes, Wake::Epoch).await;
-    pool.room().install_epoch(2).await.expect("an answer");
+    pool.room().install_epoch(2, HERE).await.expect("an answer");
     arrives(&mut wakes, Wake::Epoch).await;
 }

@@ -39,6 +39,11 @@ impl Names {
         Self { tag: format!("rm:{{{installation}:{pool}}}") }
     }
 
+    /// `<installation>:<pool>`, for people.
+    pub(super) fn shown(&self) -> &str {
+        self.tag.trim_start_matches("rm:{").trim_end_matches('}')
+    }
+
     /// The one key whose name carries no epoch.
     pub(super) fn epoch(&self) -> Vec<u8> {
         format!("{}:epoch", self.tag).into_bytes()

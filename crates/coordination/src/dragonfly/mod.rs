@@ -117,6 +117,12 @@ impl DragonflyRoom {
         Self { shared: Arc::new(shared), address: None, stands: None }
     }
 
+    /// Which pool it is, for people.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("pool {}", self.shared.names.shown())
+    }
+
     /// `LoseCoordinationState`: this pool's keys are deleted, and nothing else of the server.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use protocol::{AttemptId, Fault, Incarnation, Mark, Stamped, Step, Window};
+use protocol::{AttemptId, Fault, Incarnation, InstallationId, Mark, Stamped, Step, Window};
 
 use super::batch::{ROWS, stale};
 use super::reply::{Answered, Fields, Reply, Row, Verdict, corrupt};
@@ -103,12 +103,17 @@ impl Shared {
         }
     }
 
-    pub(super) async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
+    pub(super) async fn install_epoch(
+        &self,
+        epoch: u64,
+        installation: InstallationId,
+    ) -> Result<PoolState, Fault> {
         const DOING: &str = "install an epoch";
         // One of this number may have been lost while it was opening: its moments must not come twice.
         let seen = self.highest();
         let mut words = Words::default();
         words.number(if seen.epoch == epoch { seen.order + 1 } else { 0 });
+        words.id(installation.0);
         let request = Request { script: Script::InstallEpoch, epoch, words, doing: DOING };
         let read = |reply: Reply| {
             let mut fields = Fields::new(reply.list()?);
@@ -223,6 +228,7 @@ impl Shared {
 fn empty_pool() -> PoolState {
     PoolState {
         mark: Mark::default(),
+        installation: None,
         open: false,
         epoch_age_ms: 0,
         grace_over: false,
@@ -241,8 +247,9 @@ fn read_pool(answered: Answered) -> super::reply::Read<PoolState> {
     let mut next = || fields.take();
     let (open, epoch_age_ms, grace_over) = (next()?.flag()?, next()?.number()?, next()?.flag()?);
     let (revision, paused) = (next()?.number()?, read_paused(next()?.text()?));
-    Ok(PoolState {
+    let mut state = PoolState {
         mark: Mark { epoch, order },
+        installation: None,
         open,
         epoch_age_ms,
         grace_over,
@@ -251,5 +258,7 @@ fn read_pool(answered: Answered) -> super::reply::Read<PoolState> {
         reservations: next()?.number()?,
         unaccounted: next()?.number()?,
         queued: next()?.number()?,
-    })
+    };
+    state.installation = next()?.id_if_any()?.map(InstallationId);
+    Ok(state)
 }

@@ -1,7 +1,7 @@
 //! The port's actions: each is handed to its script.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, Incarnation, JobId, Stamped, job, limit};
+use protocol::{AttemptId, Fault, Incarnation, InstallationId, JobId, Stamped, job, limit};
 use tokio::sync::broadcast;
 
 use super::DragonflyRoom;
@@ -97,8 +97,8 @@ impl Coordination for DragonflyRoom {
         self.shared.configure(at, config).await
     }
 
-    async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
-        self.shared.install_epoch(epoch).await
+    async fn install_epoch(&self, epoch: u64, installation: InstallationId) -> Result<PoolState, Fault> {
+        self.shared.install_epoch(epoch, installation).await
     }
 
     async fn account(&self, at: &At, attempts: &[AttemptId]) -> Result<Stamped<()>, Fault> {

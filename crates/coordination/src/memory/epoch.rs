@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use protocol::{AttemptId, Guard};
+use protocol::{AttemptId, Guard, InstallationId};
 
 /// How an attempt's stay in this epoch ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(super) enum Ended {
 pub(super) struct Epoch {
     /// 0: the store is empty.
     pub(super) number: u64,
+    /// Whose pool it is.
+    pub(super) installation: Option<InstallationId>,
     pub(super) open: bool,
     pub(super) began: Duration,
     pub(super) grace_over: bool,
@@ -33,8 +35,8 @@ pub(super) struct Epoch {
 
 impl Epoch {
     /// A new lifetime, opening.
-    pub(super) fn install(number: u64, now: Duration) -> Self {
-        Self { number, began: now, ..Self::default() }
+    pub(super) fn install(number: u64, installation: InstallationId, now: Duration) -> Self {
+        Self { number, installation: Some(installation), began: now, ..Self::default() }
     }
 
     /// Ends the grace when it is time. Answers whether places became free.

@@ -108,6 +108,7 @@ impl Pool {
     pub(super) fn state(&self, now: Duration) -> PoolState {
         PoolState {
             mark: self.mark(),
+            installation: self.epoch.installation,
             open: self.epoch.open,
             epoch_age_ms: match self.epoch.number {
                 0 => 0,

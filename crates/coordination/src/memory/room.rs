@@ -1,7 +1,7 @@
 //! The port's actions over the pool: batches become turns.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, Guard, Incarnation, JobId, Stamped};
+use protocol::{AttemptId, Fault, Guard, Incarnation, InstallationId, JobId, Stamped};
 use tokio::sync::broadcast;
 
 use super::epoch::{Ended, Epoch};
@@ -131,11 +131,12 @@ impl Coordination for MemoryRoom {
         }))
     }
 
-    async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
+    async fn install_epoch(&self, epoch: u64, installation: InstallationId) -> Result<PoolState, Fault> {
         let mut shelf = self.lock();
-        if shelf.pool.epoch.number < epoch {
+        let there = &shelf.pool.epoch;
+        if there.number < epoch && there.installation.is_none_or(|whose| whose == installation) {
             self.empty(&mut shelf);
-            shelf.pool = Pool { epoch: Epoch::install(epoch, shelf.now), ..Pool::empty() };
+            shelf.pool = Pool { epoch: Epoch::install(epoch, installation, shelf.now), ..Pool::empty() };
         }
         Ok(shelf.pool.state(shelf.now))
     }

@@ -7,12 +7,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use protocol::{
-    Action, AttemptId, Detail, Event, EventSink, Guard, Incarnation, JobId, Judged, Mark, Outcome,
-    ReservationId, Room, Stamped, Step, Token,
-};
+use protocol::{Detail, Event, EventSink, Guard, JobId, Mark, Outcome, Room, Stamped, Step};
 
 use super::pool::Pool;
+pub(super) use crate::note::Note;
 use crate::{At, Wake};
 
 /// What an action found, when its guards hold.
@@ -25,33 +23,6 @@ pub(super) enum Done<T> {
 
 /// The answer of an action's guards and effect.
 pub(super) type Decision<T> = Result<Done<T>, Guard>;
-
-/// What a step says of itself.
-pub(super) struct Note<'a> {
-    pub(super) action: Action,
-    pub(super) job: JobId,
-    pub(super) attempt: Option<AttemptId>,
-    pub(super) token: Option<Token>,
-    pub(super) worker: Option<Incarnation>,
-    pub(super) reservation: Option<ReservationId>,
-    pub(super) checkpoint_revision: Option<u64>,
-    pub(super) judged: &'a [Judged],
-}
-
-impl Note<'_> {
-    pub(super) fn of(action: Action, job: JobId) -> Self {
-        Self {
-            action,
-            job,
-            attempt: None,
-            token: None,
-            worker: None,
-            reservation: None,
-            checkpoint_revision: None,
-            judged: &[],
-        }
-    }
-}
 
 /// One request's stay at the pool.
 pub(super) struct Turn<'a> {

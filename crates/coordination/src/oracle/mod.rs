@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use protocol::{AttemptId, Guard, Incarnation, JobId, Mark, ReservationId, Stamped};
+use protocol::{AttemptId, Guard, Incarnation, InstallationId, JobId, Mark, ReservationId, Stamped};
 use tokio::sync::broadcast;
 
 use crate::{At, PoolConfig, Registration, Wake};
@@ -58,6 +58,7 @@ struct Shelf {
     now: Duration,
     law: Variables,
     epoch: u64,
+    installation: Option<InstallationId>,
     open: bool,
     began: Duration,
     grace_over: bool,
@@ -134,6 +135,7 @@ impl Shelf {
             now: Duration::ZERO,
             law,
             epoch: 0,
+            installation: None,
             open: false,
             began: Duration::ZERO,
             grace_over: false,

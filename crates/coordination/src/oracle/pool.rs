@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use protocol::machine::Move;
-use protocol::{AttemptId, Guard, Incarnation};
+use protocol::{AttemptId, Guard, Incarnation, InstallationId};
 
 use super::{Ended, Shelf, Verdict, millis, need};
 use crate::{PoolConfig, PoolState, Registered, Registration, Wake};
@@ -36,10 +36,11 @@ impl Shelf {
         self.wake(Wake::Epoch);
     }
 
-    pub(super) fn install_epoch(&mut self, epoch: u64) {
-        if self.epoch < epoch {
+    pub(super) fn install_epoch(&mut self, epoch: u64, installation: InstallationId) {
+        if self.epoch < epoch && self.installation.is_none_or(|whose| whose == installation) {
             self.lose();
             self.epoch = epoch;
+            self.installation = Some(installation);
             self.began = self.now;
         }
     }
@@ -97,6 +98,7 @@ impl Shelf {
     pub(super) fn pool_state(&self) -> PoolState {
         PoolState {
             mark: self.mark(),
+            installation: self.installation,
             open: self.open,
             epoch_age_ms: if self.epoch == 0 { 0 } else { millis(self.now.saturating_sub(self.began)) },
             grace_over: self.grace_over,

@@ -1,7 +1,7 @@
 //! The port over the shelf: each batch element by element, under one lock.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, Incarnation, JobId, Stamped, job, limit};
+use protocol::{AttemptId, Fault, Incarnation, InstallationId, JobId, Stamped, job, limit};
 use tokio::sync::broadcast;
 
 use super::{OracleRoom, Shelf, Verdict};
@@ -150,9 +150,9 @@ impl Coordination for OracleRoom {
         }))
     }
 
-    async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
+    async fn install_epoch(&self, epoch: u64, installation: InstallationId) -> Result<PoolState, Fault> {
         Ok(self.with(|shelf| {
-            shelf.install_epoch(epoch);
+            shelf.install_epoch(epoch, installation);
             shelf.pool_state()
         }))
     }

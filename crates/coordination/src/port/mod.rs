@@ -5,7 +5,7 @@ mod pool;
 mod reads;
 
 use async_trait::async_trait;
-use protocol::{Fault, Stamped};
+use protocol::{Fault, InstallationId, Stamped};
 use tokio::sync::broadcast;
 
 pub use actions::*;
@@ -89,8 +89,10 @@ pub trait Coordination: Send + Sync {
     /// Copies limits, pauses and lease length into the pool; an older revision changes nothing.
     async fn configure(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault>;
 
-    /// Rule 9: installs an epoch, opening, when the store's is lower. Deletes the older epoch's state.
-    async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault>;
+    /// Rule 9: installs an epoch, opening, when the store's is lower, and claims the pool for this installation. Deletes
+    /// the older epoch's state. The pool of another installation stays as it is, which the answer tells; an empty store
+    /// is nobody's.
+    async fn install_epoch(&self, epoch: u64, installation: InstallationId) -> Result<PoolState, Fault>;
 
     /// Rule 9: puts attempts into `unaccounted`, skipping those with a lease. Refused: `stale`, `opening`
     /// (the pool is open already).

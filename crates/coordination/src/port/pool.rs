@@ -1,6 +1,6 @@
 //! Pool-wide state: epoch, configuration, registrations.
 
-use protocol::{Incarnation, Mark, Window};
+use protocol::{Incarnation, InstallationId, Mark, Window};
 use serde::{Deserialize, Serialize};
 
 /// Limits, pauses and lease length, as the durable room has them.
@@ -21,6 +21,8 @@ pub struct PoolConfig {
 pub struct PoolState {
     /// Epoch and revision at the read; epoch 0 when the store is empty.
     pub mark: Mark,
+    /// Whose pool it is; `None` when the store is empty.
+    pub installation: Option<InstallationId>,
     /// Whether Reserve is served.
     pub open: bool,
     /// How long ago the epoch was installed, in milliseconds of the room's clock.

@@ -18,33 +18,9 @@ pub enum OpenError {
     /// The server cannot be spoken to.
     #[error(transparent)]
     Server(#[from] ConnectError),
-    /// The server is too old.
-    #[error("{place} is PostgreSQL {found}; needed is version 14 or later")]
-    OldServer {
-        /// The place.
-        place: String,
-        /// Its version, as the server numbers it.
-        found: i32,
-    },
-    /// The database cannot hold every text.
-    #[error("the database of {place} has the encoding {found}; needed is UTF8")]
-    Encoding {
-        /// The place.
-        place: String,
-        /// Its encoding.
-        found: String,
-    },
-    /// Settings that cannot be changed behind a pooler are not what is needed.
-    #[error(
-        "transactions of {place} are `{found}` by default, and behind a pooler that cannot be changed by this program: \
-         ALTER ROLE … SET default_transaction_isolation = 'read committed'"
-    )]
-    Isolation {
-        /// The place.
-        place: String,
-        /// The default isolation.
-        found: String,
-    },
+    /// The server cannot be used.
+    #[error(transparent)]
+    Unfit(#[from] pg::Unfit),
     /// The schema is not ours.
     #[error(
         "{place} belongs to something else: it holds {objects} tables and indexes that are not coordination's"

@@ -115,6 +115,12 @@ impl PostgresRoom {
         &self.address
     }
 
+    /// Which pool it is, for people.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.address.to_string()
+    }
+
     /// `LoseCoordinationState`: what this pool holds is deleted, and nothing else of the server.
     ///
     /// # Errors

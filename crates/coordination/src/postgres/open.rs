@@ -3,6 +3,7 @@
 //! Promises: made by one process at a time, whole or not at all; what another release made is replaced, because all that
 //! lies in it can be lost, unless that release is newer. Does not touch a schema that holds anything else.
 
+use pg::Unfit;
 use pg::address::Statements as Sending;
 use pg::connect::{ConnectError, ask, behind_a_pooler, connect};
 use pg::schema::in_schema;
@@ -14,10 +15,8 @@ use super::address::Address;
 use super::error::OpenError;
 use super::statements::{FUNCTIONS, TABLES};
 
-/// The oldest server whose answers are known.
-const OLDEST: i32 = 140_000;
 /// The version of what is made here; raised when tables or functions change.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 const IDENTITY: &str = include_str!("sql/identity.sql");
 const LOCK: &str = include_str!("sql/lock_schema.sql");
@@ -36,8 +35,8 @@ pub(super) async fn make_ready(address: &mut Address, tls: &MakeRustlsConnect) -
         address.server.statements = if pooled { Sending::Unnamed } else { Sending::Named };
     }
     let found = identify(&client, address).await?;
-    if address.server.statements == Sending::Unnamed && found.isolation != "read committed" {
-        return Err(OpenError::Isolation { place: address.to_string(), found: found.isolation });
+    if address.server.statements == Sending::Unnamed {
+        Unfit::check_isolation(&address.to_string(), &found.isolation)?;
     }
     if found.made && is_current(&client, address).await? {
         return Ok(());
@@ -61,13 +60,8 @@ async fn identify(client: &Client, address: &Address) -> Result<Identity, OpenEr
     let [row] = rows.as_slice() else { unreachable!("a select over one row answers one") };
     let place = || address.server.place();
     let server: i32 = row.try_get("server").map_err(refused(address))?;
-    if server < OLDEST {
-        return Err(OpenError::OldServer { place: place(), found: server });
-    }
     let encoding: String = row.try_get("encoding").map_err(refused(address))?;
-    if encoding != "UTF8" {
-        return Err(OpenError::Encoding { place: place(), found: encoding });
-    }
+    Unfit::check(&place(), server, &encoding)?;
     let made: bool = row.try_get("made").map_err(refused(address))?;
     let objects: i64 = row.try_get("objects").map_err(refused(address))?;
     if !made && objects > 0 {

@@ -3,7 +3,7 @@
 //! Promises: an epoch is installed by one transaction, which deletes all that an older one left. Protocol rules 6 and 9.
 
 use pg::Row;
-use protocol::{AttemptId, Fault, Incarnation, Mark, Stamped};
+use protocol::{AttemptId, Fault, Incarnation, InstallationId, Mark, Stamped};
 
 use super::batch::{ROWS, stale};
 use super::desk::{Desk, Heard, big, is_text, json};
@@ -85,12 +85,16 @@ impl Desk {
         }
     }
 
-    pub(super) async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
+    pub(super) async fn install_epoch(
+        &self,
+        epoch: u64,
+        installation: InstallationId,
+    ) -> Result<PoolState, Fault> {
         const DOING: &str = "install an epoch";
         // One of this number may have been lost while it was opening: its moments must not come twice.
         let seen = self.highest();
         let first = if seen.epoch == epoch { seen.order + 1 } else { 0 };
-        let params = self.first(epoch).big(big(first));
+        let params = self.first(epoch).big(big(first)).id(installation.to_bytes());
         let rows = self.act(&self.statements.install_epoch, &params, DOING).await?;
         let installed: Read<bool> = must(rows.first(), "row").and_then(|row| pg::get(row, "installed"));
         if self.sound(installed, DOING)? {
@@ -172,6 +176,7 @@ fn registered(answered: &Answered) -> Read<(u64, bool, Vec<protocol::Window>)> {
 fn empty_pool() -> PoolState {
     PoolState {
         mark: Mark::default(),
+        installation: None,
         open: false,
         epoch_age_ms: 0,
         grace_over: false,
@@ -186,6 +191,7 @@ fn empty_pool() -> PoolState {
 fn read_pool(row: &Row) -> Read<PoolState> {
     Ok(PoolState {
         mark: Mark { epoch: number(row, "epoch")?, order: number(row, "revision")? },
+        installation: super::reply::installation(row)?,
         open: pg::get(row, "open")?,
         epoch_age_ms: number(row, "epoch_age_ms")?,
         grace_over: pg::get(row, "grace_over")?,

@@ -3,7 +3,9 @@
 //! Promises: an answer of another form than the function's contract is a bad row, and never a guess.
 
 use pg::{Row, get};
-use protocol::{AttemptId, Guard, Incarnation, JobId, Priority, ReservationId, Token, Window};
+use protocol::{
+    AttemptId, Guard, Incarnation, InstallationId, JobId, Priority, ReservationId, Token, Window,
+};
 
 use super::params::Id;
 use super::trouble::Trouble;
@@ -33,6 +35,10 @@ pub(super) fn attempt(row: &Row) -> Read<Option<AttemptId>> {
 
 pub(super) fn worker(row: &Row, column: &str) -> Read<Option<Incarnation>> {
     Ok(maybe_id(row, column)?.map(Incarnation))
+}
+
+pub(super) fn installation(row: &Row) -> Read<Option<InstallationId>> {
+    Ok(maybe_id(row, "installation")?.map(InstallationId))
 }
 
 pub(super) fn reservation(row: &Row) -> Read<Option<ReservationId>> {

@@ -1,7 +1,7 @@
 //! The port's actions: each is handed to its function.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, Incarnation, JobId, Stamped};
+use protocol::{AttemptId, Fault, Incarnation, InstallationId, JobId, Stamped};
 use tokio::sync::broadcast;
 
 use super::PostgresRoom;
@@ -86,8 +86,8 @@ impl Coordination for PostgresRoom {
         self.desk.configure(at, config).await
     }
 
-    async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
-        self.desk.install_epoch(epoch).await
+    async fn install_epoch(&self, epoch: u64, installation: InstallationId) -> Result<PoolState, Fault> {
+        self.desk.install_epoch(epoch, installation).await
     }
 
     async fn account(&self, at: &At, attempts: &[AttemptId]) -> Result<Stamped<()>, Fault> {

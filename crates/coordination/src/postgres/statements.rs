@@ -74,7 +74,7 @@ statements! {
         register("$2", "$3", "$4", "$5", "$6", "$7", "$8");
         deregister("$2", "$3", "$4");
         configure("$2", "$3", "$4", "$5", "$6", "$7");
-        install_epoch("$2", "$3", "$4");
+        install_epoch("$2", "$3", "$4", "$5");
         open_epoch("$2", "$3");
         lose();
     }

@@ -3,12 +3,10 @@
 //! Promises: arguments and effect as the embedded room records them; the order is the one that the room took. A
 //! process that is killed between step and answer leaves a gap, which the audit fills.
 
-use protocol::{
-    Action, ActorId, AttemptId, Detail, Event, Guard, Incarnation, JobId, Judged, Mark, Outcome,
-    ReservationId, Room, Token,
-};
+use protocol::{Action, ActorId, Detail, Event, Guard, Mark, Outcome, Room};
 
 use crate::At;
+pub(crate) use crate::note::Note;
 
 /// What a row says of its step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,32 +17,7 @@ pub(crate) enum Verdict {
     Refused(Guard),
 }
 
-/// What a step says of itself.
-pub(crate) struct Note<'a> {
-    pub(crate) action: Action,
-    pub(crate) job: JobId,
-    pub(crate) attempt: Option<AttemptId>,
-    pub(crate) token: Option<Token>,
-    pub(crate) worker: Option<Incarnation>,
-    pub(crate) reservation: Option<ReservationId>,
-    pub(crate) checkpoint_revision: Option<u64>,
-    pub(crate) judged: &'a [Judged],
-}
-
 impl Note<'_> {
-    pub(crate) fn of(action: Action, job: JobId) -> Self {
-        Self {
-            action,
-            job,
-            attempt: None,
-            token: None,
-            worker: None,
-            reservation: None,
-            checkpoint_revision: None,
-            judged: &[],
-        }
-    }
-
     /// The event of a row, with the order that the room gave it.
     pub(crate) fn event(&self, at: &At, (order, verdict): (u64, Verdict), answered: &Head) -> Event {
         let (outcome, in_use) = match verdict {

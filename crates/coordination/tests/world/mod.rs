@@ -61,7 +61,7 @@ impl<S, R: CoordinationRoom> World<S, R> {
     }
 
     pub(crate) async fn install_only(&self, epoch: u64) {
-        self.room.install_epoch(epoch).await.unwrap();
+        self.room.install_epoch(epoch, protocol::InstallationId(1)).await.unwrap();
     }
 
     pub(crate) async fn open_epoch(&self, epoch: u64) {

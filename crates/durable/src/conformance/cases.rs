@@ -160,6 +160,7 @@ macro_rules! durable_cases {
                 an_epoch_never_falls
                 a_change_of_the_configuration_raises_its_revision_and_a_repeat_does_not
                 a_configuration_out_of_range_is_a_fault_that_names_field_and_range
+                the_target_that_is_named_first_is_the_one_for_ever
             }
             dispatch_read {
                 a_window_is_in_the_order_of_due_time_and_then_of_arrival

@@ -1,6 +1,6 @@
 //! The pool's row: the epoch's compare-and-swap and the configuration.
 
-use protocol::{FaultKind, Guard, Violation};
+use protocol::{FaultKind, Guard, TargetId, Violation};
 
 use super::world::World;
 use crate::{Configure, PoolRow, RaiseEpoch};
@@ -94,4 +94,15 @@ pub async fn a_configuration_out_of_range_is_a_fault_that_names_field_and_range(
         assert!(change.validate().is_err_and(|violation: Violation| violation.to_string().contains(text)));
     }
     assert_eq!(world.room.pool().await.unwrap(), before);
+}
+
+pub async fn the_target_that_is_named_first_is_the_one_for_ever(world: World) {
+    let before = world.room.pool().await.unwrap();
+    assert_eq!(before.target, None);
+    let (first, other) = (TargetId(u128::MAX), TargetId(7));
+    assert_eq!(world.room.adopt_target(&world.origin(), first).await.unwrap(), first);
+    assert_eq!(world.room.adopt_target(&world.origin(), first).await.unwrap(), first, "again");
+    assert_eq!(world.room.adopt_target(&world.origin(), other).await.unwrap(), first);
+    let after = world.room.pool().await.unwrap();
+    assert_eq!(after, PoolRow { target: Some(first), ..before }, "the installation and all else stay");
 }

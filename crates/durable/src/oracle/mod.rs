@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use protocol::{JobId, Mark, Stamped, Timestamp};
+use protocol::{InstallationId, JobId, Mark, Stamped, Timestamp};
 
 use crate::PoolRow;
 use job::JobRow;
@@ -70,6 +70,8 @@ impl OracleRoom {
             global_limit: 1_000,
             paused: Vec::new(),
             config_revision: 1,
+            installation: InstallationId(1),
+            target: None,
         };
         let shelf = Shelf {
             now: clock(),
@@ -82,6 +84,11 @@ impl OracleRoom {
             access: access::Records::default(),
         };
         Self { shelf: Mutex::new(shelf), clock }
+    }
+
+    /// The same room as the one of another installation: to stand beside an adapter that made its id by chance.
+    pub fn belong_to(&self, installation: InstallationId) {
+        self.lock().pool.installation = installation;
     }
 
     /// Makes what is kept of a job's submission unreadable, as a bad disk would.

@@ -1,6 +1,6 @@
 //! The pool's row: epoch and configuration.
 
-use protocol::{Guard, Stamped};
+use protocol::{Guard, Stamped, TargetId};
 
 use super::{Shelf, mark};
 use crate::{Configure, PoolRow, RaiseEpoch};
@@ -51,5 +51,12 @@ impl Shelf {
             self.pool_revision += 1;
         }
         self.pool.clone()
+    }
+
+    pub(super) fn adopt_target(&mut self, target: TargetId) -> TargetId {
+        if self.pool.target.is_none() {
+            self.pool_revision += 1;
+        }
+        *self.pool.target.get_or_insert(target)
     }
 }

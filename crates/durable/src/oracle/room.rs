@@ -1,7 +1,7 @@
 //! The port over the shelf: each batch row by row, under one lock.
 
 use async_trait::async_trait;
-use protocol::{Fault, Origin, Stamped};
+use protocol::{Fault, Origin, Stamped, TargetId};
 
 use super::{OracleRoom, Shelf};
 use crate::{
@@ -81,5 +81,9 @@ impl Durable for OracleRoom {
     async fn configure(&self, _: &Origin, change: &Configure) -> Result<PoolRow, Fault> {
         change.validate().map_err(|violation| Fault::unreachable("configure the pool", violation))?;
         Ok(self.lock().configure(change))
+    }
+
+    async fn adopt_target(&self, _: &Origin, target: TargetId) -> Result<TargetId, Fault> {
+        Ok(self.lock().adopt_target(target))
     }
 }

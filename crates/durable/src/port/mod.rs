@@ -8,7 +8,7 @@ mod reads;
 mod records;
 
 use async_trait::async_trait;
-use protocol::{Fault, Origin, Stamped, Timestamp};
+use protocol::{Fault, Origin, Stamped, TargetId, Timestamp};
 
 pub use access::*;
 pub use actions::*;
@@ -85,6 +85,10 @@ pub trait Durable: Send + Sync {
     /// nothing raises nothing. Out of range ([`Configure::validate`]): a fault, `Unreachable`, whose source is the
     /// [`protocol::Violation`].
     async fn configure(&self, origin: &Origin, change: &Configure) -> Result<PoolRow, Fault>;
+
+    /// Remembers where this installation publishes, where it does not know yet; answers the target in force, which is
+    /// the first that was named, for ever.
+    async fn adopt_target(&self, origin: &Origin, target: TargetId) -> Result<TargetId, Fault>;
 }
 
 /// Reads that decisions rest on: never older than the caller's last answered write.

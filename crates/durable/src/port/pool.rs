@@ -1,7 +1,7 @@
 //! The pool's row: epoch and configuration.
 
-use protocol::Violation;
 use protocol::job::check_name;
+use protocol::{InstallationId, TargetId, Violation};
 use serde::{Deserialize, Serialize};
 
 /// A pool's coordination lifetime and its configuration.
@@ -19,6 +19,10 @@ pub struct PoolRow {
     pub paused: Vec<String>,
     /// Raised with every change of the configuration.
     pub config_revision: u64,
+    /// Whose pool it is: made with the store, never changed.
+    pub installation: InstallationId,
+    /// Where it publishes; `None` until the first process that publishes has named its target.
+    pub target: Option<TargetId>,
 }
 
 /// A compare-and-swap of the epoch.

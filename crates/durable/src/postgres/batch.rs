@@ -180,8 +180,9 @@ impl Desk {
                 moved.push(*place);
                 continue;
             }
-            let decided = A::decide(asker, &requests[*place], row)
-                .or_else(|trouble| Decided::silent(Stamped::set_aside(Mark::default(), trouble.to_string())));
+            let decided = A::decide(asker, &requests[*place], row).or_else(|trouble| {
+                Decided::silent::<Trouble>(Stamped::set_aside(Mark::default(), trouble.to_string()))
+            });
             let Ok(decided) = decided else { continue };
             decided.events.into_iter().for_each(|event| self.sink.record(event));
             answers[*place] = Some(decided.answer);

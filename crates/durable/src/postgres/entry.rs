@@ -2,11 +2,11 @@
 //! it (protocol §6), so a killed one leaves gaps.
 
 use protocol::{
-    Action, AttemptId, Detail, Event, Guard, JobId, Judged, Mark, Origin, Outcome, Phase, Room, Stamped,
-    Token,
+    Action, AttemptId, Detail, Event, Guard, JobId, Judged, Origin, Outcome, Room, Stamped, Token,
 };
 
 use super::trouble::Trouble;
+pub(super) use crate::decided::{Decided, Seen, mark};
 
 /// Whose request it is, and whether anybody listens to events.
 #[derive(Debug, Clone, Copy)]
@@ -15,35 +15,8 @@ pub(super) struct Asker<'a> {
     pub(super) recording: bool,
 }
 
-/// An answer and its events.
-#[derive(Debug)]
-pub(super) struct Decided<T> {
-    pub(super) answer: Stamped<T>,
-    pub(super) events: Vec<Event>,
-}
-
 /// A decision, or the reason that there is none.
 pub(super) type Decision<T> = Result<Decided<T>, Trouble>;
-
-impl<T> Decided<T> {
-    /// An answer that the trace does not mention: a repeat, or no action of the spec.
-    pub(super) fn silent(answer: Stamped<T>) -> Decision<T> {
-        Ok(Self { answer, events: Vec::new() })
-    }
-}
-
-/// The job's mark at a revision.
-pub(super) fn mark(revision: u64) -> Mark {
-    Mark { epoch: 0, order: revision }
-}
-
-/// A job's row as a guard saw it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    pub(super) revision: u64,
-    pub(super) phase: Phase,
-    pub(super) max_attempts: u32,
-}
 
 /// One action on one job, on its way into the trace.
 pub(super) struct Entry<'a> {

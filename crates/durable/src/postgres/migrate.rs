@@ -29,10 +29,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 2, name: "submit", sql: include_str!("sql/migrations/0002_submit.sql") },
     Migration { number: 3, name: "finished", sql: include_str!("sql/migrations/0003_finished.sql") },
     Migration { number: 4, name: "access", sql: include_str!("sql/migrations/0004_access.sql") },
+    Migration { number: 5, name: "belonging", sql: include_str!("sql/migrations/0005_belonging.sql") },
 ];
 
 /// The schema's version in this program.
-pub const KNOWN: i32 = 4;
+pub const KNOWN: i32 = 5;
 
 /// What a new schema's pool is made with; later it is changed by `configure`.
 #[derive(Debug, Clone)]

@@ -1,5 +1,6 @@
 //! Looks at server and schema before a room is opened on them.
 
+use pg::Unfit;
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -12,9 +13,6 @@ use super::migrate;
 use super::options::Options;
 use super::statements::in_schema;
 use crate::section::section;
-
-/// The oldest server whose answers are known.
-const OLDEST: i32 = 140_000;
 
 /// What a statement of `schema.sql` says.
 pub(super) const fn schema_sql(name: &str) -> &'static str {
@@ -35,13 +33,8 @@ pub(super) async fn identify(client: &Client, address: &Address) -> Result<Ident
     let rows = ask(client, address, schema_sql("identity"), &params).await?;
     let row = rows.first().ok_or_else(|| OpenError::Missing { place: address.place() })?;
     let server: i32 = row.try_get("server").map_err(refused)?;
-    if server < OLDEST {
-        return Err(OpenError::OldServer { place: address.place(), found: server });
-    }
     let encoding: String = row.try_get("encoding").map_err(refused)?;
-    if encoding != "UTF8" {
-        return Err(OpenError::Encoding { place: address.place(), found: encoding });
-    }
+    Unfit::check(&address.place(), server, &encoding)?;
     let has_ledger = row.try_get::<_, i64>("ledger").map_err(refused)? > 0;
     let objects: i64 = row.try_get("objects").map_err(refused)?;
     if !has_ledger && objects > 0 {
@@ -67,8 +60,8 @@ pub(super) async fn look(
         address.statements = if pooled { Statements::Unnamed } else { Statements::Named };
     }
     let identity = identify(&client, address).await?;
-    if address.statements == Statements::Unnamed && identity.isolation != "read committed" {
-        return Err(OpenError::Isolation { place: address.place(), found: identity.isolation });
+    if address.statements == Statements::Unnamed {
+        Unfit::check_isolation(&address.place(), &identity.isolation)?;
     }
     if !identity.has_ledger {
         return Err(OpenError::Missing { place: address.place() });

@@ -1,7 +1,7 @@
 //! The port over the desk: each action hands its batch over.
 
 use async_trait::async_trait;
-use protocol::{AttemptId, Fault, JobId, JobSpec, Origin, Stamped};
+use protocol::{AttemptId, Fault, JobId, JobSpec, Origin, Stamped, TargetId};
 use tokio_postgres::Row;
 
 use super::PostgresRoom;
@@ -140,5 +140,9 @@ impl Durable for PostgresRoom {
 
     async fn configure(&self, _: &Origin, change: &Configure) -> Result<PoolRow, Fault> {
         self.desk.configure(change).await
+    }
+
+    async fn adopt_target(&self, _: &Origin, target: TargetId) -> Result<TargetId, Fault> {
+        self.desk.adopt_target(target).await
     }
 }

@@ -49,6 +49,7 @@ statements! {
     raise_epoch: "raise_epoch";
     open_epoch: "open_epoch";
     configure: "configure";
+    adopt_target: "adopt_target";
     waiting_windows: "waiting_windows";
     dispatch_read: "dispatch_read";
     dispatch_read_jobs: "dispatch_read_jobs";

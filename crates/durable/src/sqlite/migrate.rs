@@ -25,10 +25,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "first", sql: sql!("migrations/0001_first") },
     Migration { number: 2, name: "finished", sql: sql!("migrations/0002_finished") },
     Migration { number: 3, name: "access", sql: sql!("migrations/0003_access") },
+    Migration { number: 4, name: "belonging", sql: sql!("migrations/0004_belonging") },
 ];
 
 /// The schema's version in this program.
-pub(super) const KNOWN: i32 = 3;
+pub(super) const KNOWN: i32 = 4;
 
 /// What a file says of itself.
 #[derive(Debug, Clone, Copy)]

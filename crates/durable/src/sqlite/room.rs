@@ -1,7 +1,7 @@
 //! The port over the writer: each action hands its batch over with the function that decides one row.
 
 use async_trait::async_trait;
-use protocol::{Fault, FaultKind, Origin, Stamped};
+use protocol::{Fault, FaultKind, Origin, Stamped, TargetId};
 
 use super::SqliteRoom;
 use super::actions;
@@ -88,5 +88,12 @@ impl Durable for SqliteRoom {
             self.writer.batch(doing, origin, std::slice::from_ref(change), actions::configure).await?;
         let refused = || Fault::new(FaultKind::Corrupt, doing.to_owned());
         single(batch, doing)?.step.taken().ok_or_else(refused)
+    }
+
+    async fn adopt_target(&self, origin: &Origin, target: TargetId) -> Result<TargetId, Fault> {
+        let doing = "remember the target";
+        let batch = self.writer.batch(doing, origin, &[target], actions::adopt_target).await?;
+        let row = single(batch, doing)?.step.taken();
+        row.and_then(|row| row.target).ok_or_else(|| Fault::new(FaultKind::Corrupt, doing.to_owned()))
     }
 }

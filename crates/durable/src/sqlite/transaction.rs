@@ -1,12 +1,12 @@
 //! A transaction as actions and reads see it: statements by name, one time, and what goes into the trace.
 
 use protocol::{
-    Action, AttemptId, Detail, Event, Guard, JobId, Judged, Mark, Origin, Outcome, Phase, Room, Stamped,
-    Token,
+    Action, AttemptId, Detail, Event, Guard, JobId, Judged, Origin, Outcome, Room, Stamped, Token,
 };
 use rusqlite::{Connection, Row, ToSql};
 
 use super::trouble::Trouble;
+pub(super) use crate::decided::{Decided, Seen, mark};
 use protocol::Timestamp;
 
 /// Named parameters of a statement.
@@ -79,27 +79,8 @@ pub(super) fn first_false(row: &Row<'_>, guards: &[Guard]) -> Result<Option<Guar
     Ok(None)
 }
 
-/// What was decided about one row of a batch, and what the trace says of it.
-#[derive(Debug)]
-pub(super) struct Decided<T> {
-    pub(super) answer: Stamped<T>,
-    pub(super) events: Vec<Event>,
-}
-
 /// A decision, or the reason that there is none.
 pub(super) type Decision<T> = Result<Decided<T>, Trouble>;
-
-impl<T> Decided<T> {
-    /// An answer that the trace does not mention: a repeat, or no action of the spec.
-    pub(super) fn silent(answer: Stamped<T>) -> Decision<T> {
-        Ok(Self { answer, events: Vec::new() })
-    }
-}
-
-/// The job's mark at a revision.
-pub(super) fn mark(revision: u64) -> Mark {
-    Mark { epoch: 0, order: revision }
-}
 
 /// One action on one job, on its way into the trace.
 pub(super) struct Entry<'a> {
@@ -153,14 +134,6 @@ impl Entry<'_> {
             judged: self.judged.to_vec(),
         }]
     }
-}
-
-/// A job's row as a guard saw it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
-    pub(super) revision: u64,
-    pub(super) phase: Phase,
-    pub(super) max_attempts: u32,
 }
 
 trait DetailSeen {

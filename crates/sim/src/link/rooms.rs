@@ -100,6 +100,10 @@ by_value!(
     usize,
     protocol::JobId,
     protocol::Incarnation,
+    protocol::InstallationId,
+    protocol::TargetId,
+    protocol::Timestamp,
+    Option<u64>,
     Option<protocol::JobId>,
     Option<protocol::AttemptId>
 );

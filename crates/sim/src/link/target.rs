@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use protocol::TargetId;
 use target::{Depth, LogReader, LogSink, Manifest, Part, ResultFile, StageId, Sweep, Target, TargetFault};
 
 use super::{Carry, Path, Request};
@@ -165,6 +166,10 @@ impl Target for TargetLink {
         range: Range<u64>,
     ) -> Result<Box<dyn ResultFile>, TargetFault> {
         self.room.open_result(stage, path, range).await
+    }
+
+    async fn identity(&self, offered: Option<TargetId>) -> Result<Option<TargetId>, TargetFault> {
+        self.call("ask which target it is", move |room| async move { room.identity(offered).await }).await
     }
 
     fn local_result(&self, stage: &StageId) -> Option<PathBuf> {

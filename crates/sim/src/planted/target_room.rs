@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use protocol::TargetId;
 use target::{
     Depth, Entry, LogReader, LogSink, Manifest, Node, Part, ResultFile, StageId, Sweep, Target, TargetFault,
 };
@@ -110,6 +111,10 @@ impl Target for PlantedTarget {
         range: Range<u64>,
     ) -> Result<Box<dyn ResultFile>, TargetFault> {
         self.inner.open_result(stage, path, range).await
+    }
+
+    async fn identity(&self, offered: Option<TargetId>) -> Result<Option<TargetId>, TargetFault> {
+        self.inner.identity(offered).await
     }
 
     fn local_result(&self, stage: &StageId) -> Option<PathBuf> {

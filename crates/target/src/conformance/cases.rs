@@ -150,6 +150,13 @@ macro_rules! target_cases {
                 what_is_no_file_of_the_result_is_bad_data
                 a_name_that_leads_out_is_refused
             }
+            identity {
+                a_new_room_has_none_and_reading_makes_none
+                the_first_that_is_offered_is_the_one_for_ever
+                of_many_that_are_offered_at_once_all_are_answered_the_same
+                a_marker_that_names_none_is_bad_data_and_stays
+                it_is_no_stage_and_no_sweep_takes_it
+            }
             local_result {
                 it_is_the_folder_that_was_laid_out_and_each_attempt_has_its_own
             }

@@ -11,6 +11,7 @@ mod cases;
 
 pub mod discard;
 pub mod fetch;
+pub mod identity;
 pub mod lay_out;
 pub mod local_result;
 pub mod old_stages;

@@ -4,6 +4,7 @@
 //! call that makes them returns. Own code rather than an object-store library because results keep their
 //! own names and are laid out by hard links (docs/decisions/0002).
 
+mod identity;
 mod lay_out;
 mod parts;
 mod result;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use protocol::TargetId;
 
 use crate::logs::{FileLogReader, LogWriter};
 use crate::manifest::{Manifest, Part};
@@ -130,6 +132,14 @@ impl Target for FileTarget {
     ) -> Result<Box<dyn ResultFile>, TargetFault> {
         let (stage, path) = (*stage, path.to_owned());
         self.blocking(move |target| target.open_file(&stage, &path, range)).await
+    }
+
+    async fn identity(&self, offered: Option<TargetId>) -> Result<Option<TargetId>, TargetFault> {
+        self.blocking(move |target| match offered {
+            Some(offered) => target.offer_identity(offered),
+            None => target.read_identity(),
+        })
+        .await
     }
 
     fn local_result(&self, stage: &StageId) -> Option<PathBuf> {

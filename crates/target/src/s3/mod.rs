@@ -10,6 +10,7 @@
 
 mod client;
 mod doctor;
+mod identity;
 mod keys;
 mod lay_out;
 mod logs;
@@ -31,6 +32,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use object_store::client::{HttpConnector, ReqwestConnector};
+use protocol::TargetId;
 
 pub use doctor::doctor;
 pub use options::{Keys, S3Options};
@@ -143,6 +145,13 @@ impl Target for S3Target {
         range: Range<u64>,
     ) -> Result<Box<dyn ResultFile>, TargetFault> {
         self.open_file(stage, path, range).await
+    }
+
+    async fn identity(&self, offered: Option<TargetId>) -> Result<Option<TargetId>, TargetFault> {
+        match offered {
+            Some(offered) => self.offer_identity(offered).await,
+            None => self.read_identity().await,
+        }
     }
 
     fn local_result(&self, _: &StageId) -> Option<PathBuf> {

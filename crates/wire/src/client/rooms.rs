@@ -25,7 +25,7 @@ macro_rules! adapter {
 
 mod durable_room {
     use durable::*;
-    use protocol::{AttemptId, JobId, Origin, Stamped, Timestamp, Window};
+    use protocol::{AttemptId, JobId, Origin, Stamped, Window};
 
     use super::*;
 

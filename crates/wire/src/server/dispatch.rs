@@ -84,7 +84,7 @@ macro_rules! dispatch {
 
 mod durable_room {
     use durable::*;
-    use protocol::{AttemptId, JobId, Origin, Stamped, Timestamp, Window};
+    use protocol::{AttemptId, JobId, Origin, Stamped, Window};
 
     use super::*;
 

@@ -43,7 +43,7 @@ macro_rules! fake {
 
 mod room {
     use durable::*;
-    use protocol::{AttemptId, JobId, Stamped, Timestamp, Window};
+    use protocol::{AttemptId, JobId, Stamped, Window};
 
     use super::*;
 
@@ -91,7 +91,7 @@ impl Owner {
 
     pub(super) async fn start_with(options: ServerOptions) -> Self {
         let mut owner = Self::of(MemoryRoom::default());
-        owner.coordination.install_epoch(1).await.unwrap();
+        owner.coordination.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
         let config = PoolConfig { revision: 1, global_limit: 1_000, lease_ms: 15_000, paused: vec![] };
         owner.coordination.configure(&at(0), &config).await.unwrap();
         owner.coordination.open_epoch(&at(0)).await.unwrap();

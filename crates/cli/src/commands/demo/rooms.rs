@@ -74,6 +74,7 @@ impl Left {
                 self.target.sweep(&stage, &BTreeSet::new()).await?;
             }
         }
+        self.target.discard(&BTreeSet::from([target::marker::KEY.to_owned()])).await?;
         self.urls.lose_coordination().await?;
         migrate::down(&self.urls.durable).await?;
         Ok(())

@@ -15,7 +15,7 @@ use super::Adapter;
 use super::ask::{Ask, What, Whose};
 use super::request::Request;
 use crate::conformance::Fixture;
-use crate::conformance::pool::window;
+use crate::conformance::pool::{HERE, window};
 use crate::oracle::OracleRoom;
 use crate::{
     ActivateAttempt, At, CleanTerminal, Coordination as _, CoordinationReads as _, CoordinationRoom, Enqueue,
@@ -148,8 +148,8 @@ impl Pair {
 
     fn install(&mut self, by: u64) {
         self.epoch += by;
-        let law = self.runtime.block_on(self.law.install_epoch(self.epoch)).expect("an answer");
-        let real = self.runtime.block_on(self.real.install_epoch(self.epoch)).expect("an answer");
+        let law = self.runtime.block_on(self.law.install_epoch(self.epoch, HERE)).expect("an answer");
+        let real = self.runtime.block_on(self.real.install_epoch(self.epoch, HERE)).expect("an answer");
         assert_eq!((real.mark.epoch, real.open), (law.mark.epoch, law.open), "the epoch");
         if by > 0 {
             self.configured = 0;

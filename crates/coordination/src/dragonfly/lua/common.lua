@@ -1,7 +1,7 @@
 -- common: stands before every script of the pool. What they share: names of keys, arrival, order, index, endings.
 --
 -- KEYS, the same for every script (one hash tag; the epoch is part of every name but the first):
---   1 epoch         hash: number, server, open, began, grace, revision, limit, lease_ms, paused, ended, old
+--   1 epoch         hash: number, server, open, began, grace, revision, limit, lease_ms, paused, ended, old, installation
 --   2 order, 3 now  the pool's revision; the latest moment seen, in ms
 --   4 windows, 5 names            hashes: window → its id of 4 bytes; that id → window ('' holds the last number)
 --   6 entries, 7 queue            hash: job → window id, place (16 bytes), checkpoint revision; zset of id..place..job

@@ -1,10 +1,10 @@
 -- pool: reads epoch, configuration and what is in use, at one moment. Locks nothing.
 -- Answers: epoch, revision, open, epoch_age_ms, grace_over, config_revision, global_limit, lease_ms, paused, leases,
--- reservations, unaccounted, queued; no row when the store is empty.
+-- reservations, unaccounted, queued, installation; no row when the store is empty.
 -- $1 the pool's name, $2 now in ms (null: the server's clock)
 SELECT
   p.epoch, p.revision, p.open, m.now_ms - p.began_ms AS epoch_age_ms, g.over AS grace_over, p.config_revision,
-  p.global_limit, p.lease_ms, p.paused,
+  p.global_limit, p.lease_ms, p.paused, p.installation,
   (SELECT count(*) FROM {schema}.lease l WHERE l.pool = p.number)                     AS leases,
   (SELECT count(*) FROM {schema}.reservation r WHERE r.pool = p.number)               AS reservations,
   (SELECT count(*) FROM {schema}.unaccounted u WHERE u.pool = p.number AND NOT g.over) AS unaccounted,

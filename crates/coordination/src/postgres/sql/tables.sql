@@ -5,6 +5,7 @@
 
 -- One row a pool: whoever decides anything of a pool locks it first.
 --   home: the table that the row was written to; a copy in another one is not believed.
+--   installation: whose pool it is; null for nobody's.
 --   freed: whether the end of the grace gave places back; false but while a function works.
 CREATE UNLOGGED TABLE {schema}.pool (
   name            text COLLATE "C" PRIMARY KEY,
@@ -22,7 +23,8 @@ CREATE UNLOGGED TABLE {schema}.pool (
   paused          text[] COLLATE "C" NOT NULL DEFAULT '{}',
   ended           bigint   NOT NULL DEFAULT 0,
   last_window     integer  NOT NULL DEFAULT 0,
-  freed           boolean  NOT NULL DEFAULT false
+  freed           boolean  NOT NULL DEFAULT false,
+  installation    uuid
 ) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200,
         autovacuum_vacuum_cost_delay = 0);
 

@@ -45,6 +45,8 @@ impl Pair {
         let clock = Arc::new(AtomicI64::new(now.0));
         let read = Arc::clone(&clock);
         let law = Arc::new(OracleRoom::new(Arc::new(move || Timestamp(read.load(Ordering::Relaxed)))));
+        // Each store makes its own by chance.
+        law.belong_to(runtime.block_on(real.pool()).unwrap().installation);
         Self { runtime, fixture, real, law, clock, jobs: Vec::new(), sent: Vec::new(), next: 0 }
     }
 

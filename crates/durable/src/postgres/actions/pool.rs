@@ -1,6 +1,6 @@
 //! The pool's row: the epoch's compare-and-swap (protocol rule 9) and the configuration.
 
-use protocol::{Fault, FaultKind, Guard, Mark, Stamped};
+use protocol::{Fault, FaultKind, Guard, InstallationId, Mark, Stamped, TargetId};
 use tokio_postgres::Row;
 
 use crate::postgres::batch::Desk;
@@ -27,6 +27,8 @@ fn found(rows: &[Row]) -> Result<Found, Trouble> {
             global_limit: column::small(row, "global_limit")?,
             paused: get(row, "paused")?,
             config_revision: column::count(row, "config_revision")?,
+            installation: InstallationId::from_bytes(column::id(row, "installation")?),
+            target: column::maybe_id(row, "target")?.map(TargetId::from_bytes),
         },
         raised_from: column::count(row, "raised_from")?,
         mark: mark(column::count(row, "revision")?),
@@ -87,5 +89,13 @@ impl Desk {
             .text(change.pause.clone())
             .text(change.resume.clone());
         Ok(self.change(doing, &self.statements.configure, params).await?.pool)
+    }
+
+    /// Remembers the target that is named first; a later one changes nothing.
+    pub(in crate::postgres) async fn adopt_target(&self, target: TargetId) -> Result<TargetId, Fault> {
+        let doing = "remember the target";
+        let params = Params::new().id(target.to_bytes());
+        let row = self.change(doing, &self.statements.adopt_target, params).await?.pool;
+        row.target.ok_or_else(|| Fault::new(FaultKind::Corrupt, doing))
     }
 }

@@ -8,7 +8,9 @@ raised AS (
   FROM locked l WHERE l.epoch = $1::bigint AND l.open AND $2::bigint > $1::bigint
   RETURNING p.*
 )
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision FROM raised
+SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+FROM raised
 UNION ALL
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision FROM locked
+SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+FROM locked
 WHERE NOT EXISTS (SELECT FROM raised)

@@ -26,7 +26,7 @@ pub(super) use authorize_attempt::authorize_attempt;
 pub(super) use finalize_cancel::finalize_cancel;
 pub(super) use invalidate_checkpoint::invalidate_checkpoint;
 pub(super) use persist_checkpoint::persist_checkpoint;
-pub(super) use pool::{configure, open_epoch, raise_epoch, read_pool};
+pub(super) use pool::{adopt_target, configure, open_epoch, raise_epoch, read_pool};
 pub(super) use reap_lost_attempt::reap_lost_attempt;
 pub(super) use request_cancel::request_cancel;
 pub(super) use retry::retry;

@@ -1,6 +1,6 @@
 //! The pool's row: the epoch's compare-and-swap (protocol rule 9) and the configuration.
 
-use protocol::{Guard, Mark, Origin, Stamped};
+use protocol::{Guard, InstallationId, Mark, Origin, Stamped, TargetId};
 use rusqlite::named_params;
 
 use crate::sqlite::column;
@@ -27,6 +27,8 @@ fn find(transaction: &Transaction<'_>) -> Result<Found, Trouble> {
                 global_limit: row.get("global_limit")?,
                 paused,
                 config_revision: column::count(row, "config_revision")?,
+                installation: InstallationId::from_bytes(column::id(row, "installation")?),
+                target: column::maybe_id(row, "target")?.map(TargetId::from_bytes),
             },
             raised_from: column::count(row, "raised_from")?,
             mark: mark(column::count(row, "revision")?),
@@ -96,5 +98,15 @@ pub(in crate::sqlite) fn configure(
             named_params! {":global_limit": global_limit, ":lease_ms": column::integer("lease_ms", lease_ms)?},
         )?;
     }
+    answer(transaction, |_| true)
+}
+
+/// Remembers the target that is named first; a later one changes nothing.
+pub(in crate::sqlite) fn adopt_target(
+    transaction: &Transaction<'_>,
+    _origin: &Origin,
+    target: &TargetId,
+) -> Decision<PoolRow> {
+    transaction.write(sql!("pool", "adopt_target"), named_params! {":target": target.to_bytes()})?;
     answer(transaction, |_| true)
 }

@@ -1,8 +1,8 @@
--- The pool's epoch and configuration.
+-- The pool's epoch and configuration, whose it is and where it publishes.
 --
 --: read
 -- Answers: the pool's row.
-SELECT epoch, open, raised_from, lease_ms, global_limit, config_revision, revision FROM pool
+SELECT epoch, open, raised_from, lease_ms, global_limit, config_revision, revision, installation, target FROM pool
 
 --: paused
 -- Answers: the queues that are paused.
@@ -28,3 +28,7 @@ INSERT INTO paused_queue (queue) VALUES (:queue) ON CONFLICT (queue) DO NOTHING
 --: resume
 -- :queue
 DELETE FROM paused_queue WHERE queue = :queue
+
+--: adopt_target
+-- :target
+UPDATE pool SET target = :target, revision = revision + 1 WHERE target IS NULL

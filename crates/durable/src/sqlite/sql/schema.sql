@@ -28,8 +28,8 @@ INSERT INTO migration (number, name, checksum, applied_at) VALUES (:number, :nam
 --: first_pool
 -- Writes the pool's row of a new file.
 -- :name, :lease_ms, :global_limit
-INSERT INTO pool (only, name, epoch, open, lease_ms, global_limit)
-VALUES (1, :name, 1, 1, :lease_ms, :global_limit)
+INSERT INTO pool (only, name, epoch, open, lease_ms, global_limit, installation)
+VALUES (1, :name, 1, 1, :lease_ms, :global_limit, randomblob(16))
 ON CONFLICT (only) DO NOTHING
 
 --: pool_name
