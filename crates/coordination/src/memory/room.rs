@@ -133,8 +133,9 @@ impl Coordination for MemoryRoom {
 
     async fn install_epoch(&self, epoch: u64) -> Result<PoolState, Fault> {
         let mut shelf = self.lock();
-        if shelf.pool.epoch.number < epoch {
+        if shelf.installed < epoch {
             self.empty(&mut shelf);
+            shelf.installed = epoch;
             shelf.pool = Pool { epoch: Epoch::install(epoch, shelf.now), ..Pool::empty() };
         }
         Ok(shelf.pool.state(shelf.now))
