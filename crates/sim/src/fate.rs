@@ -150,6 +150,14 @@ impl World {
                 self.record.arm(worker, point).notified().await;
                 self.freeze(Who::Worker(worker), long, false).await;
             }
+            Stroke::HoldAt { worker, point, long } => {
+                self.record.arm(worker, point).notified().await;
+                let until = (self.core.now() + long).min(TROUBLE);
+                self.record.fate(format!("what worker {worker} says and hears stays on its way"));
+                for service in Service::ALL {
+                    self.workers[worker].wire(service).hold(until);
+                }
+            }
             Stroke::LoseUnseen { worker, long } => {
                 self.workers[worker].wire(Service::Coordination).cut(self.core.now() + long, false);
                 self.coordination.lose();

@@ -36,6 +36,8 @@ pub(crate) enum Stroke {
     Freeze { who: Who, long: Duration, clock_stops: bool },
     /// A worker stops for a while when it next reaches a point of an attempt's life.
     FreezeAt { worker: usize, point: Point, long: Duration },
+    /// What a worker says and hears stays on its way for a while when it next reaches a point of an attempt's life.
+    HoldAt { worker: usize, point: Point, long: Duration },
     /// Coordination is lost while a worker cannot reach it.
     LoseUnseen { worker: usize, long: Duration },
     /// A link is down for a while.
@@ -114,7 +116,7 @@ impl Plan {
                 let at = millis(&mut own, 0, 25_000);
                 let stroke = stroke(&mut own, options.workers.max(1), lease_ms);
                 // There must be jobs while it waits.
-                let waits = matches!(stroke, Stroke::FreezeAt { .. });
+                let waits = matches!(stroke, Stroke::FreezeAt { .. } | Stroke::HoldAt { .. });
                 (number, if waits { at / 2 } else { at }, stroke)
             })
             .collect();
@@ -170,7 +172,7 @@ fn who(own: &mut StdRng, workers: usize) -> Who {
 fn stroke(own: &mut StdRng, workers: usize, lease_ms: u64) -> Stroke {
     let who = who(own, workers);
     let worker = own.random_range(0..workers);
-    match own.random_range(0..34) {
+    match own.random_range(0..40) {
         0..=3 => Stroke::Crash { who, down: millis(own, 0, 6_000) },
         4..=7 => {
             Stroke::Freeze { who, long: millis(own, 100, 15_000), clock_stops: own.random_range(0..4) == 0 }
@@ -197,6 +199,12 @@ fn stroke(own: &mut StdRng, workers: usize, lease_ms: u64) -> Stroke {
         }
         31 => Stroke::LoseUnseen { worker, long: millis(own, 300, 4_000) },
         32 => Stroke::StepDurable { ms: own.random_range(-5_000..5_000) },
+        33..=38 => {
+            let points = [Point::Storing, Point::Sending, Point::Sending];
+            let point = points[own.random_range(0..points.len())];
+            // The next attempt runs when the lease has ended, for a moment only where all was done but to say so.
+            Stroke::HoldAt { worker, point, long: millis(own, lease_ms * 4 / 5, lease_ms * 8 / 5) }
+        }
         _ => Stroke::StepCoordination { ms: own.random_range(-20_000..8_000) },
     }
 }
@@ -220,6 +228,9 @@ impl fmt::Display for Stroke {
             }
             Self::FreezeAt { worker, point, long } => {
                 write!(f, "worker {worker} will stop for {long:?} at the point {point:?}")
+            }
+            Self::HoldAt { worker, point, long } => {
+                write!(f, "what worker {worker} says will be {long:?} on its way from the point {point:?} on")
             }
             Self::LoseUnseen { worker, long } => {
                 write!(f, "coordination is lost, and worker {worker} cannot reach it for {long:?}")

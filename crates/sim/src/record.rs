@@ -50,8 +50,12 @@ pub(crate) enum Point {
     Claimed,
     /// The parts of a checkpoint are sealed.
     Sealed,
+    /// The row of a checkpoint is on its way.
+    Storing,
     /// The work is done.
     Done,
+    /// What came of it is on its way.
+    Sending,
 }
 
 impl Record {
@@ -130,6 +134,8 @@ impl EventSink for Record {
         let point = match (event.action, event.outcome) {
             (Action::Reserve, Outcome::Taken) => Some(Point::Reserved),
             (Action::AuthorizeAttempt, Outcome::Taken) => Some(Point::Claimed),
+            (Action::AdvanceAttempt, _) if event.detail.progress.is_some() => Some(Point::Storing),
+            (Action::SendOutcome, _) => Some(Point::Sending),
             _ => None,
         };
         let worker = self.lock().workers.get(&event.actor).copied();

@@ -150,6 +150,8 @@ pub(crate) struct Wire {
     closed: AtomicU64,
     /// What each way takes longer, in milliseconds.
     slow_ms: AtomicU64,
+    /// Until when what is under way stays there, in milliseconds of the world.
+    held_until_ms: AtomicU64,
 }
 
 impl Wire {
@@ -160,6 +162,16 @@ impl Wire {
         self.closed.store(u64::from(closed), Ordering::Relaxed);
     }
 
+    /// Keeps what is under way, and lets it arrive then.
+    pub(crate) fn hold(&self, until: Duration) {
+        let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
+        self.held_until_ms.fetch_max(until, Ordering::Relaxed);
+    }
+
+    fn held_until(&self) -> Duration {
+        Duration::from_millis(self.held_until_ms.load(Ordering::Relaxed))
+    }
+
     /// Makes it slow, or as fast as before with 0.
     pub(crate) fn slow(&self, ms: u64) {
         self.slow_ms.store(ms, Ordering::Relaxed);
@@ -168,6 +180,7 @@ impl Wire {
     /// Takes all trouble away.
     pub(crate) fn heal(&self) {
         self.down_until_ms.store(0, Ordering::Relaxed);
+        self.held_until_ms.store(0, Ordering::Relaxed);
         self.slow(0);
     }
 
@@ -242,6 +255,7 @@ impl Path {
     async fn deliver<T: Send + 'static>(self, request: Request<T>, sender: oneshot::Sender<T>) {
         let (network, core) = (&self.network, &self.network.core);
         core.sleep(self.there()).await;
+        self.wait_while_held().await;
         if self.wire.is_down(core.now()) {
             return;
         }
@@ -262,9 +276,18 @@ impl Path {
             return;
         }
         core.sleep(network.way(self.wire.slowness())).await;
+        self.wait_while_held().await;
         if !self.wire.is_down(core.now()) {
             // Whoever asked may be gone.
             let _ = sender.send(answer);
+        }
+    }
+
+    async fn wait_while_held(&self) {
+        let core = &self.network.core;
+        let rest = self.wire.held_until().saturating_sub(core.now());
+        if !rest.is_zero() {
+            core.sleep(rest + self.network.way(Duration::ZERO)).await;
         }
     }
 
@@ -275,7 +298,8 @@ impl Path {
 
     /// Whether a hint gets through.
     fn loses_wake(&self) -> bool {
-        self.wire.is_down(self.network.core.now()) || self.network.happens(|noise| noise.lost_wake)
+        let now = self.network.core.now();
+        self.wire.is_down(now) || self.wire.held_until() > now || self.network.happens(|noise| noise.lost_wake)
     }
 
     /// The same for a room whose own answers may be faults.
