@@ -77,6 +77,15 @@ impl Held {
         self.inside().leases.remove(&attempt)
     }
 
+    /// Whether the attempt is there and has not been told that its lease is lost.
+    pub(crate) fn goes_on(&self, attempt: AttemptId) -> bool {
+        self.inside().leases.get(&attempt).is_some_and(|lease| *lease.stop.borrow() < Stop::LeaseLost)
+    }
+
+    pub(crate) fn has_lease(&self, attempt: AttemptId) -> bool {
+        self.inside().leases.contains_key(&attempt)
+    }
+
     pub(crate) fn leases(&self) -> Vec<HeldLease> {
         self.inside().leases.values().cloned().collect()
     }
@@ -93,6 +102,30 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_attempt_goes_on_until_its_lease_is_lost_or_given_back() {
+        let held = Held::default();
+        let attempt = AttemptId(1);
+        let lease = HeldLease {
+            job: JobId(2),
+            attempt,
+            token: Token(1),
+            epoch: 1,
+            deadline: watch::channel(Duration::ZERO).0,
+            stop: watch::channel(Stop::None).0,
+        };
+        assert!(!held.goes_on(attempt));
+        held.add_lease(lease.clone());
+        lease.stop(Stop::Cancel);
+        assert!(held.goes_on(attempt), "a cancel ends under its lease");
+        lease.stop(Stop::LeaseLost);
+        assert!(!held.goes_on(attempt));
+        held.add_lease(HeldLease { stop: watch::channel(Stop::None).0, ..lease });
+        assert!(held.goes_on(attempt));
+        held.remove_lease(attempt);
+        assert!(!held.goes_on(attempt));
+    }
 
     #[test]
     fn a_graver_stop_replaces_a_lesser_one_and_never_the_other_way() {
