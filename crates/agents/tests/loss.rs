@@ -8,9 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use coordination::memory::{self, MemoryRoom};
 use coordination::oracle::OracleRoom as LawOfCoordination;
-use coordination::{
-    ActivateAttempt, At, Coordination as _, CoordinationReads as _, CoordinationRoom, Enqueue,
-};
+use coordination::{ActivateAttempt, At, Coordination as _, CoordinationRoom, Enqueue};
 use coordination::{PoolState, Registration, Reserve, RestoreLease};
 use durable::oracle::OracleRoom;
 use durable::{AuthorizeAttempt, Durable as _, DurableReads as _, RaiseEpoch, Submit};

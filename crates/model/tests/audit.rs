@@ -1,9 +1,8 @@
 //! Traces that the audit must explain although they look odd, and what is near them that it must not.
-#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use protocol::{
-    Action, ActorId, AttemptId, Detail, Event, FailureCause, Guard, Incarnation, JobId, Judged, Mark, Outcome,
-    Phase, ReservationId, Room, Token,
+    Action, ActorId, AttemptId, Detail, Event, FailureCause, Guard, Incarnation, JobId, Judged, Mark,
+    Outcome, Phase, ReservationId, Room, Token,
 };
 use remora_model::audit::{Audit, Census, Head, Report, Source, Why};
 
@@ -82,7 +81,8 @@ impl By for Event {
 /// A worker stops with a permit, loses it, goes on, is given the same job a second time in its other slot, and claims it
 /// with the first; the second is handed back after the first was refused its lease.
 fn two_permits() -> Vec<Event> {
-    let lost = |event: Event| Event { detail: Detail { cause: Some(FailureCause::Lost), ..event.detail }, ..event };
+    let lost =
+        |event: Event| Event { detail: Detail { cause: Some(FailureCause::Lost), ..event.detail }, ..event };
     vec![
         coordination(Action::Enqueue, 1),
         coordination(Action::Reserve, 2).permit(1).by_worker(1),
@@ -107,7 +107,9 @@ fn one_worker_may_hold_two_permits_of_a_job_one_after_the_other() {
 #[test]
 fn a_permit_that_was_never_given_claims_nothing() {
     let mut events = two_permits();
-    events.retain(|event| event.action != Action::Reserve || event.detail.reservation != Some(ReservationId(1)));
+    events.retain(|event| {
+        event.action != Action::Reserve || event.detail.reservation != Some(ReservationId(1))
+    });
     events.retain(|event| event.action != Action::FalseSuspicion && event.order != 4);
     let claim = audit(&events).failures.pop().unwrap();
     assert_eq!(claim.why, Why::Guard(Action::AuthorizeAttempt, Guard::TicketHeld), "{claim}");
@@ -120,7 +122,10 @@ fn refused_twice() -> Vec<Event> {
         ..event
     };
     let fail = |sequence: u64| {
-        because(FailureCause::Failed, durable(Action::AcceptFailure, 3, Phase::RetryWait).of(1, 1).by_worker(sequence))
+        because(
+            FailureCause::Failed,
+            durable(Action::AcceptFailure, 3, Phase::RetryWait).of(1, 1).by_worker(sequence),
+        )
     };
     let refused = |sequence| Event { outcome: Outcome::Refused(Guard::Authority), ..fail(sequence) };
     let rejected = |sequence| Event { action: Action::RejectOutcome, ..fail(sequence) };
@@ -179,7 +184,10 @@ fn what_a_late_copy_did_is_not_what_its_sender_was_answered() {
     let mut events = late_copy();
     events[6].answered_before = None;
     let failure = audit(&events).failures.pop().unwrap();
-    assert!(matches!(failure.why, Why::Order(_)), "as the answered request itself it fits nowhere: {failure}");
+    assert!(
+        matches!(failure.why, Why::Order(_)),
+        "as the answered request itself it fits nowhere: {failure}"
+    );
 }
 
 #[test]
@@ -200,5 +208,9 @@ fn places_in_use_may_be_above_the_limit_until_running_attempts_are_accounted_for
         Event { epoch: 2, detail, ..event }
     };
     let taken = places(&[reserved(1, 1), restored(2, 1, 2)]);
-    assert_eq!(taken, [Why::Broken("PermitSafety")], "it is open, and one that is not accounted for needs a place");
+    assert_eq!(
+        taken,
+        [Why::Broken("PermitSafety")],
+        "it is open, and one that is not accounted for needs a place"
+    );
 }

@@ -69,7 +69,9 @@ pub(crate) async fn restore_leases(
     for (lease, answer) in restoring.iter().zip(answers) {
         match answer.step {
             // It ended meanwhile, and gave back what was not there yet.
-            Step::Taken(_) if !session.held.has_lease(lease.attempt) => give_back(session, rooms, lease).await?,
+            Step::Taken(_) if !session.held.has_lease(lease.attempt) => {
+                give_back(session, rooms, lease).await?
+            }
             Step::Taken(restored) => {
                 tracing::info!(job = %lease.job, attempt = %lease.attempt, epoch = at.epoch, "restored a lease");
                 session.held.extend(lease.attempt, at.epoch, Session::deadline(sent_at, restored.lease_ms));

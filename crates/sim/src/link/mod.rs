@@ -299,7 +299,9 @@ impl Path {
     /// Whether a hint gets through.
     fn loses_wake(&self) -> bool {
         let now = self.network.core.now();
-        self.wire.is_down(now) || self.wire.held_until() > now || self.network.happens(|noise| noise.lost_wake)
+        self.wire.is_down(now)
+            || self.wire.held_until() > now
+            || self.network.happens(|noise| noise.lost_wake)
     }
 
     /// The same for a room whose own answers may be faults.
