@@ -14,7 +14,7 @@ use protocol::{Fault, JobId, Judged, Phase};
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::{Ground, count, observe, taken, those_taken};
+use crate::ground::{Asking, Ground, count, observe, taken, those_taken};
 
 const PAGE: usize = 500;
 
@@ -32,7 +32,7 @@ impl Canceller {
 
     #[doc(alias = "PublishCancelNotice")]
     async fn publish(&self, cancelling: &[&RunningAttempt]) -> Result<u64, Fault> {
-        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some(Asking { sent, at, seen }) = self.ground.send_at() else { return Ok(0) };
         let batch: Vec<_> = cancelling
             .iter()
             .map(|running| PublishCancelNotice {
@@ -42,7 +42,7 @@ impl Canceller {
             })
             .collect();
         let answers = sent.of(self.ground.rooms.coordination.publish_cancel_notice(&at, &batch)).await?;
-        self.ground.check_stale(&answers);
+        self.ground.check_stale(seen, &answers);
         Ok(taken(&answers))
     }
 
@@ -62,10 +62,12 @@ impl Canceller {
         if unsure.is_empty() {
             return Ok(abandoned);
         }
-        let Some((sent, at)) = self.ground.send_at() else { return Ok(abandoned) };
+        let Some(Asking { sent, at, seen }) = self.ground.send_at() else { return Ok(abandoned) };
         let batch: Vec<_> = unsure.iter().map(|running| observe(running)).collect();
         let answers = sent.of(self.ground.rooms.coordination.reap_observe(&at, &batch)).await?;
-        self.ground.check_stale(&answers);
+        if self.ground.check_stale(seen, &answers) {
+            return Ok(abandoned);
+        }
         let gone = those_taken(&unsure, &answers);
         abandoned.extend(gone.map(|(running, mark)| finalize(running, vec![Judged::coordination(mark)])));
         Ok(abandoned)

@@ -15,7 +15,7 @@ use protocol::{Fault, Guard, JobId, Judged, Position, Timestamp, Window, limit};
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::Ground;
+use crate::ground::{Asking, Ground};
 
 /// A fast pass starts so far below its mark, for rows that were committed late.
 const BELOW_MARK_MS: i64 = 5_000;
@@ -96,10 +96,10 @@ impl Dispatcher {
     async fn enqueue(&self, rows: Vec<Dispatchable>) -> Result<Offered, Fault> {
         let mut offered = Offered::default();
         for page in rows.chunks(PAGE) {
-            let Some((sent, at)) = self.ground.send_at() else { return Ok(offered) };
+            let Some(Asking { sent, at, seen }) = self.ground.send_at() else { return Ok(offered) };
             let batch: Vec<Enqueue> = page.iter().map(entry).collect();
             let answers = sent.of(self.ground.rooms.coordination.enqueue(&at, &batch)).await?;
-            if self.ground.check_stale(&answers) {
+            if self.ground.check_stale(seen, &answers) {
                 return Ok(offered);
             }
             for (row, answer) in page.iter().zip(&answers) {

@@ -3,9 +3,13 @@
 //! When: at start, on *stale*, on a wake-up, and every second. Not its job: putting leases back; workers do.
 //! Drives the repair after `LoseCoordinationState`; correct with any number of replicas, because the durable
 //! compare-and-swap decides who raises and everybody else helps.
+//!
+//! An epoch is installed by the process that raised it, and once: what was lost while it was opening is not given its
+//! number again, or workers would take their leases of its first life for current ones. Whoever finds one neither
+//! installed nor its own waits a moment for whoever raised it, and then raises the next.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,30 +22,38 @@ use crate::driver::{Agent, Report};
 use crate::ground::Ground;
 
 const PAGE: usize = 1_000;
+/// How long an epoch that another process raised may take until it is installed. Too short: a slow process's epoch is
+/// raised over; too long: after the death of a process in that moment coordination stays away for longer.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// See the module.
 pub struct EpochKeeper {
     ground: Arc<Ground>,
-    /// The highest moment of the pool that this process has seen.
-    highest: Mutex<Mark>,
+    repair: Mutex<Repair>,
     /// Whether it was said that the pool is another installation's.
     told_of_stranger: AtomicBool,
+}
+
+/// What this process knows of an epoch that is opening.
+#[derive(Debug, Default)]
+struct Repair {
+    /// One that this process raised, and has not asked to install yet.
+    mine: Option<u64>,
+    /// One that is not installed, and since when it has been seen so.
+    missing: Option<(u64, Duration)>,
 }
 
 impl EpochKeeper {
     /// An epoch keeper on this ground.
     #[must_use]
     pub fn new(ground: Arc<Ground>) -> Self {
-        Self { ground, highest: Mutex::default(), told_of_stranger: AtomicBool::new(false) }
+        Self { ground, repair: Mutex::default(), told_of_stranger: AtomicBool::new(false) }
     }
 
-    fn highest(&self) -> Mark {
-        *self.highest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn saw(&self, mark: Mark) {
-        let mut highest = self.highest.lock().unwrap_or_else(PoisonError::into_inner);
-        *highest = (*highest).max(mark);
+    fn repair(&self) -> MutexGuard<'_, Repair> {
+        self.repair.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the pool is another installation's, which is said once and left to people.
@@ -63,25 +75,59 @@ impl EpochKeeper {
         stranger.is_some()
     }
 
-    async fn raise(&self, from: u64, to: u64) -> Result<(), Fault> {
+    async fn raise(&self, row: &PoolRow, to: u64) -> Result<(), Fault> {
+        let durable = &self.ground.rooms.durable;
+        if !row.open {
+            // One that is opening is never raised: given up, it is open like any other that coordination has lost.
+            let sent = self.ground.send();
+            sent.of(durable.open_epoch(&sent.origin, row.epoch)).await?;
+        }
         let sent = self.ground.send();
-        let change = RaiseEpoch { from, to };
-        let answer = sent.of(self.ground.rooms.durable.raise_epoch(&sent.origin, &change)).await?;
-        match answer.step {
-            Step::Taken(row) => tracing::info!(epoch = row.epoch, "coordination was lost; rebuilding it"),
+        let change = RaiseEpoch { from: row.epoch, to };
+        match sent.of(durable.raise_epoch(&sent.origin, &change)).await?.step {
+            Step::Taken(row) => {
+                tracing::info!(epoch = row.epoch, "coordination was lost; rebuilding it");
+                self.repair().mine = Some(row.epoch);
+            }
             // Somebody else raised it; the next pass helps.
             Step::Refused(_) | Step::SetAside(_) => {}
         }
         Ok(())
     }
 
-    /// Helps an opening epoch to open.
+    /// Coordination does not have an epoch that is opening. `seen` is the highest moment that was seen of it before.
+    async fn install(&self, row: &PoolRow, seen: Mark) -> Result<Report, Fault> {
+        let soon = Report { taken: 1, again: Some(Duration::ZERO) };
+        if seen.epoch >= row.epoch {
+            // It was installed, and is lost.
+            self.raise(row, seen.epoch + 1).await?;
+            return Ok(soon);
+        }
+        if self.repair().mine.take_if(|mine| *mine == row.epoch).is_some() {
+            let state = self.ground.rooms.coordination.install_epoch(row.epoch, row.installation).await?;
+            if self.is_strangers(row, &state) {
+                return Ok(Report::default());
+            }
+            self.ground.is_old(state.mark, seen);
+            return Ok(soon);
+        }
+        let now = self.ground.runtime.clock.boottime();
+        let since = {
+            let mut repair = self.repair();
+            let known = repair.missing.filter(|(epoch, _)| *epoch == row.epoch);
+            repair.missing.insert(known.unwrap_or((row.epoch, now))).1
+        };
+        if now.saturating_sub(since) < PATIENCE {
+            return Ok(Report { taken: 0, again: Some(LOOK) });
+        }
+        self.raise(row, row.epoch + 1).await?;
+        Ok(soon)
+    }
+
+    /// Helps an epoch that is installed to open. What runs is accounted for also where the durable room says that it is
+    /// open: whoever said so may have given it up.
     async fn help(&self, row: &PoolRow) -> Result<(), Fault> {
         let rooms = &self.ground.rooms;
-        let state = rooms.coordination.install_epoch(row.epoch, row.installation).await?;
-        if self.is_strangers(row, &state) {
-            return Ok(());
-        }
         let sent = self.ground.send();
         let at = At { origin: sent.origin, epoch: row.epoch };
         sent.of(rooms.coordination.configure(&at, &config(row))).await?;
@@ -95,7 +141,9 @@ impl EpochKeeper {
             }
             after = Some(last);
         }
-        if sent.of(rooms.durable.open_epoch(&sent.origin, row.epoch)).await?.step.refused().is_none() {
+        let opened = row.open
+            || sent.of(rooms.durable.open_epoch(&sent.origin, row.epoch)).await?.step.refused().is_none();
+        if opened {
             self.open(row).await?;
         }
         Ok(())
@@ -153,26 +201,24 @@ impl Agent for EpochKeeper {
 
     async fn pass(&self) -> Result<Report, Fault> {
         let row = self.ground.rooms.durable.pool().await?;
-        let seen_before = self.highest();
+        let seen = self.ground.seen();
         let state = self.ground.rooms.coordination.pool().await?;
         if self.is_strangers(&row, &state) {
             return Ok(Report::default());
         }
-        let old_snapshot = state.mark < seen_before;
-        self.saw(state.mark);
+        let old = self.ground.is_old(state.mark, seen);
         let held = state.mark.epoch;
-        let soon = Report { taken: 1, again: Some(Duration::ZERO) };
-        if row.open && held == row.epoch && !old_snapshot {
-            if state.open {
+        if held == row.epoch && !old {
+            if row.open && state.open {
                 self.adopt(&row, &state).await?;
                 return Ok(Report::default());
             }
-            self.open(&row).await?;
-        } else if row.open || held > row.epoch {
-            self.raise(row.epoch, held.max(row.epoch) + 1).await?;
-        } else {
             self.help(&row).await?;
+        } else if held < row.epoch && !row.open {
+            return self.install(&row, seen).await;
+        } else {
+            self.raise(&row, held.max(row.epoch) + 1).await?;
         }
-        Ok(soon)
+        Ok(Report { taken: 1, again: Some(Duration::ZERO) })
     }
 }

@@ -30,12 +30,24 @@ pub struct Ground {
     caller: Caller,
     /// The epoch adopted; 0 while none is known.
     epoch: AtomicU64,
+    /// The highest moment of coordination that this process has seen.
+    highest: Mutex<Mark>,
+    /// An epoch of which an old state came back.
+    distrusted: AtomicU64,
     lease_ms: AtomicU64,
     /// Jobs that may be dispatchable: hints from nudges, hand-backs and retries.
     offered: Mutex<BTreeSet<JobId>>,
     /// Jobs whose rows changed: hints for canceller and cleaner.
     changed: Mutex<BTreeSet<JobId>>,
     pub(crate) wake: Wakes,
+}
+
+/// A request to coordination.
+pub(crate) struct Asking {
+    pub(crate) sent: Sent,
+    pub(crate) at: At,
+    /// The highest moment seen before it was sent.
+    pub(crate) seen: Mark,
 }
 
 /// One bell an agent.
@@ -62,6 +74,8 @@ impl Ground {
             runtime,
             caller,
             epoch: AtomicU64::new(0),
+            highest: Mutex::default(),
+            distrusted: AtomicU64::new(0),
             lease_ms: AtomicU64::new(15_000),
             offered: Mutex::default(),
             changed: Mutex::default(),
@@ -74,14 +88,32 @@ impl Ground {
     }
 
     /// A request to coordination; `None` while no epoch is known.
-    pub(crate) fn send_at(&self) -> Option<(Sent, At)> {
+    pub(crate) fn send_at(&self) -> Option<Asking> {
         let epoch = self.epoch.load(Ordering::Acquire);
         if epoch == 0 {
             return None;
         }
+        let seen = self.seen();
         let sent = self.caller.send();
         let at = At { origin: sent.origin, epoch };
-        Some((sent, at))
+        Some(Asking { sent, at, seen })
+    }
+
+    /// The highest moment of coordination that this process has seen.
+    pub(crate) fn seen(&self) -> Mark {
+        *self.highest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a moment that was answered. Whether an old state has come back (rule 9): it lies before one that had
+    /// been seen when the question was sent, or is of an epoch of which an old state came back before.
+    pub(crate) fn is_old(&self, mark: Mark, seen: Mark) -> bool {
+        let mut highest = self.highest.lock().unwrap_or_else(PoisonError::into_inner);
+        *highest = (*highest).max(mark);
+        drop(highest);
+        if mark < seen && mark.epoch == seen.epoch {
+            self.distrusted.fetch_max(mark.epoch, Ordering::AcqRel);
+        }
+        mark < seen || mark.epoch > 0 && mark.epoch == self.distrusted.load(Ordering::Acquire)
     }
 
     pub(crate) fn epoch(&self) -> u64 {
@@ -99,13 +131,25 @@ impl Ground {
         self.wake.epoch_keeper.notify_one();
     }
 
-    /// Whether any answer says that the epoch is another one.
-    pub(crate) fn check_stale<T>(&self, answers: &[Stamped<T>]) -> bool {
-        let stale = answers.iter().any(|answer| answer.step.refused() == Some(Guard::Stale));
+    /// Whether any answer says that the epoch is another one, or is of an old state that came back. Nothing may rest on
+    /// such answers.
+    pub(crate) fn check_stale<T>(&self, seen: Mark, answers: &[Stamped<T>]) -> bool {
+        let stale = answers
+            .iter()
+            .any(|answer| answer.step.refused() == Some(Guard::Stale) || self.is_old(answer.mark, seen));
         if stale {
             self.stale();
         }
         stale
+    }
+
+    /// The same of a read that names its moment.
+    pub(crate) fn check_old(&self, seen: Mark, mark: Mark) -> bool {
+        let old = self.is_old(mark, seen);
+        if old {
+            self.stale();
+        }
+        old
     }
 
     /// Until the durable room makes something due, where that is before the time given.

@@ -14,7 +14,7 @@ use protocol::{AttemptId, Fault, Incarnation, JobId, Judged, Mark, Phase};
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::{Ground, count, observe, those_taken};
+use crate::ground::{Asking, Ground, count, observe, those_taken};
 
 const PAGE: usize = 500;
 const NAMES_KEPT: usize = 10_000;
@@ -35,9 +35,9 @@ impl Reaper {
 
     #[doc(alias = "ExpireLease")]
     async fn expire(&self) -> Result<u64, Fault> {
-        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some(Asking { sent, at, seen }) = self.ground.send_at() else { return Ok(0) };
         let answers = sent.of(self.ground.rooms.coordination.expire_lease(&at, PAGE)).await?;
-        self.ground.check_stale(&answers);
+        self.ground.check_stale(seen, &answers);
         let mut taken = 0;
         for expired in answers.into_iter().filter_map(|answer| answer.step.taken()) {
             tracing::info!(job = %expired.job, attempt = %expired.attempt, worker = %expired.worker, "a lease ended by age");
@@ -48,9 +48,9 @@ impl Reaper {
 
     #[doc(alias = "FalseSuspicion")]
     async fn drop_reservations(&self) -> Result<u64, Fault> {
-        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some(Asking { sent, at, seen }) = self.ground.send_at() else { return Ok(0) };
         let answers = sent.of(self.ground.rooms.coordination.drop_reservation(&at, PAGE)).await?;
-        self.ground.check_stale(&answers);
+        self.ground.check_stale(seen, &answers);
         let dropped: Vec<JobId> =
             answers.into_iter().filter_map(|answer| answer.step.taken()).map(|dropped| dropped.job).collect();
         let taken = count(dropped.len());
@@ -72,16 +72,20 @@ impl Reaper {
         Ok(())
     }
 
-    /// Attempts that coordination shows with a live lease: they need no judgement.
-    async fn leased(&self) -> Result<BTreeSet<AttemptId>, Fault> {
+    /// Attempts that coordination shows with a live lease: they need no judgement. `None` when an old state came back.
+    async fn leased(&self) -> Result<Option<BTreeSet<AttemptId>>, Fault> {
         let mut leased = BTreeSet::new();
         let mut after = None;
         loop {
+            let seen = self.ground.seen();
             let page = self.ground.rooms.coordination.holdings(after, PAGE).await?;
+            if self.ground.check_old(seen, page.mark) {
+                return Ok(None);
+            }
             leased.extend(page.jobs.iter().flat_map(|holding| &holding.leases).map(|lease| lease.attempt));
             after = page.jobs.last().map(|holding| holding.job);
             if !page.more || after.is_none() {
-                return Ok(leased);
+                return Ok(Some(leased));
             }
         }
     }
@@ -89,10 +93,10 @@ impl Reaper {
     /// Judges a page of running attempts and revokes those that are lost.
     #[doc(alias = "ReapObserve")]
     async fn judge(&self, page: &[&RunningAttempt]) -> Result<u64, Fault> {
-        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some(Asking { sent, at, seen }) = self.ground.send_at() else { return Ok(0) };
         let batch: Vec<_> = page.iter().map(|running| observe(running)).collect();
         let answers = sent.of(self.ground.rooms.coordination.reap_observe(&at, &batch)).await?;
-        if self.ground.check_stale(&answers) {
+        if self.ground.check_stale(seen, &answers) {
             return Ok(0);
         }
         let lost = those_taken(page, &answers).map(|(running, mark)| self.verdict(running, mark)).collect();
@@ -124,7 +128,7 @@ impl Reaper {
             tracing::info!(%job, "revoked a lost attempt");
         }
         self.ground.rooms.coordination.nudge(&reaped).await?;
-        if let Some((sent, at)) = self.ground.send_at() {
+        if let Some(Asking { sent, at, .. }) = self.ground.send_at() {
             let attempts: Vec<_> = lost.iter().map(|request| request.attempt).collect();
             sent.of(self.ground.rooms.coordination.settle(&at, &attempts)).await?;
         }
@@ -154,7 +158,7 @@ impl Agent for Reaper {
             return Ok(report);
         }
         self.learn_names().await?;
-        let leased = self.leased().await?;
+        let Some(leased) = self.leased().await? else { return Ok(report) };
         loop {
             let suspects: Vec<&RunningAttempt> = page
                 .iter()

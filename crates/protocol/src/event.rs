@@ -83,7 +83,8 @@ pub struct Event {
     pub sequence: u64,
     /// The actor had answers to all its requests up to this number when it sent this one.
     pub sent_after: u64,
-    /// The actor's sequence when the answer came; absent where the room itself records.
+    /// The actor's sequence when the answer came; absent where the room itself records. Of a store's event: the actor had
+    /// been answered before, and this is what a late copy of the request did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub answered_before: Option<u64>,
     /// Arguments and effect.

@@ -16,7 +16,6 @@ use protocol::{
 
 use target::{Depth, Manifest, Target as _};
 
-use crate::link::NOBODY;
 use crate::now::now;
 use crate::record::Record;
 use crate::target_room::MemoryTarget;
@@ -112,8 +111,6 @@ impl RecordedRoom {
                 return;
             }
             Step::Taken(_) => Outcome::Taken,
-            // Nobody learns of it, and it changes nothing.
-            Step::Refused(_) if origin.actor == NOBODY => return,
             Step::Refused(guard) => Outcome::Refused(*guard),
             Step::SetAside(_) => return,
         };

@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use coordination::CoordinationReads as _;
 use durable::{RequestCancel, Submit};
 use protocol::{FaultKind, JobId, Step};
 use runtime::{Caller, Runtime};
@@ -151,9 +150,17 @@ impl World {
                 self.record.arm(worker, point).notified().await;
                 self.freeze(Who::Worker(worker), long, false).await;
             }
+            Stroke::HoldAt { worker, point, long } => {
+                self.record.arm(worker, point).notified().await;
+                let until = (self.core.now() + long).min(TROUBLE);
+                self.record.fate(format!("what worker {worker} says and hears stays on its way"));
+                for service in Service::ALL {
+                    self.workers[worker].wire(service).hold(until);
+                }
+            }
             Stroke::LoseUnseen { worker, long } => {
                 self.workers[worker].wire(Service::Coordination).cut(self.core.now() + long, false);
-                self.lose().await;
+                self.coordination.lose();
             }
             Stroke::Cut { who, service, long, closed } => {
                 self.machine(who).wire(service).cut(self.core.now() + long, closed);
@@ -163,7 +170,14 @@ impl World {
                 self.core.sleep(long).await;
                 Service::ALL.iter().for_each(|service| self.machine(who).wire(*service).slow(0));
             }
-            Stroke::Lose => self.lose().await,
+            Stroke::Lose { again } => {
+                self.coordination.lose();
+                if let Some(after) = again {
+                    self.core.sleep(after).await;
+                    self.record.fate(format!("[{number}] once more"));
+                    self.coordination.lose();
+                }
+            }
             Stroke::Drain { worker } => self.drain(worker),
             Stroke::StepWall { worker, ms } => self.workers[worker].clock.step_wall(ms),
             Stroke::StepDurable { ms } => self
@@ -174,14 +188,6 @@ impl World {
                 .store(self.coordination_step_ms.load(Ordering::Relaxed) + ms, Ordering::Relaxed),
             Stroke::Restore { .. } => {}
         }
-    }
-
-    /// Not while an earlier loss is being repaired: the same epoch would be installed twice, and its marks given twice.
-    async fn lose(&self) {
-        while !self.coordination.pool().await.is_ok_and(|pool| pool.open) {
-            self.core.sleep(Duration::from_millis(50)).await;
-        }
-        self.coordination.lose();
     }
 
     async fn freeze(&self, who: Who, long: Duration, clock_stops: bool) {

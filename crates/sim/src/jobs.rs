@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use protocol::{AttemptId, JobId, JobSpec, Priority, RetryPolicy, UserProgress};
+use protocol::{AttemptId, JobId, JobSpec, Priority, RetryPolicy, Token, UserProgress};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use runtime::Clock;
@@ -134,8 +134,8 @@ fn lines(steps: u64) -> Vec<u8> {
 pub(crate) struct Executing {
     inside: Mutex<BTreeSet<(JobId, AttemptId, Place)>>,
     frozen: Mutex<BTreeSet<Place>>,
-    /// The last step of each job whose checkpoint was acknowledged.
-    acknowledged: Mutex<BTreeMap<JobId, u64>>,
+    /// The last step of each attempt whose checkpoint was acknowledged.
+    acknowledged: Mutex<BTreeMap<(JobId, Token), u64>>,
 }
 
 /// A start of a worker: which worker, which start.
@@ -155,12 +155,15 @@ impl Executing {
         self.frozen.lock().unwrap_or_else(PoisonError::into_inner).contains(&place)
     }
 
-    /// The job's last step that was acknowledged; raised by this one.
-    fn acknowledged(&self, job: JobId, step: u64) -> u64 {
-        let mut all = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = all.entry(job).or_default();
-        *last = (*last).max(step);
-        *last
+    /// The last step that was acknowledged to an attempt before this one: one that was stopped at its start may be
+    /// overtaken before it goes on.
+    fn acknowledged_before(&self, job: JobId, token: Token) -> u64 {
+        let all = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        all.range((job, Token(0))..(job, token)).map(|(_, step)| *step).max().unwrap_or(0)
+    }
+
+    fn acknowledge(&self, job: JobId, token: Token, step: u64) {
+        self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).insert((job, token), step);
     }
 
     /// What executes.
@@ -205,7 +208,9 @@ impl Story {
             self.record.wrong(format!("worker {} executes more than its {} slots", self.place.0, self.slots));
         }
         let other = inside.iter().find(|(of, _, place)| *of == job && !self.executing.was_frozen(*place));
-        if let Some((_, _, place)) = other.filter(|_| !self.may_overlap) {
+        // One that was stopped at its start learns of its successor when it goes on.
+        let knows = !self.may_overlap && !self.executing.was_frozen(self.place);
+        if let Some((_, _, place)) = other.filter(|_| knows) {
             self.record.wrong(format!(
                 "two attempts of one job execute at once, on workers {} and {}, and nothing was frozen",
                 place.0, self.place.0
@@ -240,7 +245,8 @@ impl Story {
             let found = String::from_utf8_lossy(&found).replace('\n', " ");
             self.record.wrong(format!("job {} resumes at {done} with the output {found:?}", plan.number));
         }
-        let acknowledged = self.executing.acknowledged(run.control.job(), 0);
+        let (job, token) = (run.control.job(), run.control.token());
+        let acknowledged = self.executing.acknowledged_before(job, token);
         if done < acknowledged {
             self.record
                 .wrong(format!("job {} resumes at {done}, and {acknowledged} was acknowledged", plan.number));
@@ -254,7 +260,7 @@ impl Story {
                 .checkpoint(user, state(plan, step))
                 .await
                 .map_err(|error| failed(error.to_string()))?;
-            self.executing.acknowledged(run.control.job(), step);
+            self.executing.acknowledge(job, token, step);
         }
         // So that an attempt with all its checkpoints behind it still runs for a while.
         self.work(plan, &mut stop).await?;

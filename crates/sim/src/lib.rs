@@ -31,5 +31,5 @@ mod world;
 pub use plan::Options;
 pub use planted::Planted;
 pub use run::{Outcome, run};
-pub use seeds::{Sum, live};
+pub use seeds::{Sum, live, seed_of_commit};
 pub use shrink::{command, shrink};

@@ -36,14 +36,16 @@ pub(crate) enum Stroke {
     Freeze { who: Who, long: Duration, clock_stops: bool },
     /// A worker stops for a while when it next reaches a point of an attempt's life.
     FreezeAt { worker: usize, point: Point, long: Duration },
+    /// What a worker says and hears stays on its way for a while when it next reaches a point of an attempt's life.
+    HoldAt { worker: usize, point: Point, long: Duration },
     /// Coordination is lost while a worker cannot reach it.
     LoseUnseen { worker: usize, long: Duration },
     /// A link is down for a while.
     Cut { who: Who, service: Service, long: Duration, closed: bool },
     /// All links of a process are slow for a while.
     Slow { who: Who, long: Duration, ms: u64 },
-    /// Coordination is lost.
-    Lose,
+    /// Coordination is lost, and again so long after that, mostly while it is being repaired.
+    Lose { again: Option<Duration> },
     /// Coordination becomes what it was so long ago.
     Restore { age: Duration },
     /// A worker is told to drain; another start follows.
@@ -114,7 +116,7 @@ impl Plan {
                 let at = millis(&mut own, 0, 25_000);
                 let stroke = stroke(&mut own, options.workers.max(1), lease_ms);
                 // There must be jobs while it waits.
-                let waits = matches!(stroke, Stroke::FreezeAt { .. });
+                let waits = matches!(stroke, Stroke::FreezeAt { .. } | Stroke::HoldAt { .. });
                 (number, if waits { at / 2 } else { at }, stroke)
             })
             .collect();
@@ -122,15 +124,7 @@ impl Plan {
             |number| JobPlan::new(number, &mut chance(seed, 2_000 + u64::try_from(number).unwrap_or(0)));
         let mut machines = chance(seed, 2);
         let drift_ppm = (0..options.workers).map(|_| machines.random_range(-10_000..=10_000)).collect();
-        // A worker that stops after a claim, and at once is given the same job again in another slot when it goes on,
-        // leaves a trace that the audit does not explain yet: one slot for those.
-        let stops_claimed = |of: usize| {
-            let at = |stroke: &Stroke| matches!(stroke, Stroke::FreezeAt { worker, point: Point::Claimed, .. } if *worker == of);
-            strokes.iter().any(|(_, _, stroke)| at(stroke))
-        };
-        let slots = (0..options.workers)
-            .map(|of| if stops_claimed(of) { 1 } else { machines.random_range(1..=2) })
-            .collect();
+        let slots = (0..options.workers).map(|_| machines.random_range(1..=2)).collect();
         Self {
             jobs: (0..options.jobs).map(job).collect(),
             strokes,
@@ -178,7 +172,7 @@ fn who(own: &mut StdRng, workers: usize) -> Who {
 fn stroke(own: &mut StdRng, workers: usize, lease_ms: u64) -> Stroke {
     let who = who(own, workers);
     let worker = own.random_range(0..workers);
-    match own.random_range(0..34) {
+    match own.random_range(0..40) {
         0..=3 => Stroke::Crash { who, down: millis(own, 0, 6_000) },
         4..=7 => {
             Stroke::Freeze { who, long: millis(own, 100, 15_000), clock_stops: own.random_range(0..4) == 0 }
@@ -188,18 +182,29 @@ fn stroke(own: &mut StdRng, workers: usize, lease_ms: u64) -> Stroke {
             Stroke::Cut { who, service, long: millis(own, 100, 12_000), closed: own.random_range(0..2) == 0 }
         }
         13 => Stroke::Slow { who, long: millis(own, 1_000, 15_000), ms: own.random_range(50..600) },
-        14..=16 => Stroke::Lose,
+        14..=16 => {
+            let most = [10, 100, 1_500][own.random_range(0..3)];
+            let again = millis(own, 0, most);
+            Stroke::Lose { again: (own.random_range(0..2) == 0).then_some(again) }
+        }
         17 => Stroke::Restore { age: millis(own, 100, 5_000) },
         18 => Stroke::Drain { worker },
         19 => Stroke::StepWall { worker, ms: own.random_range(-3_600_000..3_600_000) },
         20..=30 => {
-            let points = [Point::Claimed, Point::Sealed, Point::Sealed, Point::Done, Point::Done];
+            let points =
+                [Point::Reserved, Point::Claimed, Point::Sealed, Point::Sealed, Point::Done, Point::Done];
             let point = points[own.random_range(0..points.len())];
             // Around the time at which the next attempt runs.
             Stroke::FreezeAt { worker, point, long: millis(own, lease_ms, lease_ms * 2) }
         }
         31 => Stroke::LoseUnseen { worker, long: millis(own, 300, 4_000) },
         32 => Stroke::StepDurable { ms: own.random_range(-5_000..5_000) },
+        33..=38 => {
+            let points = [Point::Storing, Point::Sending, Point::Sending];
+            let point = points[own.random_range(0..points.len())];
+            // The next attempt runs when the lease has ended, for a moment only where all was done but to say so.
+            Stroke::HoldAt { worker, point, long: millis(own, lease_ms * 4 / 5, lease_ms * 8 / 5) }
+        }
         _ => Stroke::StepCoordination { ms: own.random_range(-20_000..8_000) },
     }
 }
@@ -224,6 +229,9 @@ impl fmt::Display for Stroke {
             Self::FreezeAt { worker, point, long } => {
                 write!(f, "worker {worker} will stop for {long:?} at the point {point:?}")
             }
+            Self::HoldAt { worker, point, long } => {
+                write!(f, "what worker {worker} says will be {long:?} on its way from the point {point:?} on")
+            }
             Self::LoseUnseen { worker, long } => {
                 write!(f, "coordination is lost, and worker {worker} cannot reach it for {long:?}")
             }
@@ -232,7 +240,8 @@ impl fmt::Display for Stroke {
                 write!(f, "{who} cannot reach {} for {long:?} ({how})", service.name())
             }
             Self::Slow { who, long, ms } => write!(f, "{who} is {ms} ms away for {long:?}"),
-            Self::Lose => f.write_str("coordination is lost"),
+            Self::Lose { again: None } => f.write_str("coordination is lost"),
+            Self::Lose { again: Some(after) } => write!(f, "coordination is lost, and again {after:?} later"),
             Self::Restore { age } => write!(f, "coordination is what it was {age:?} ago"),
             Self::Drain { worker } => write!(f, "worker {worker} is told to drain"),
             Self::StepWall { worker, ms } => write!(f, "the wall clock of worker {worker} is set by {ms} ms"),

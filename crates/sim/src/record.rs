@@ -35,6 +35,8 @@ struct Inside {
     explained: Option<usize>,
     /// Which worker an actor is.
     workers: BTreeMap<ActorId, usize>,
+    /// What is recorded now is of a request whose answer its actor had at this number of its own.
+    answered_before: Option<u64>,
     /// Who waits for a worker to reach a point.
     armed: Vec<(usize, Point, Arc<Notify>)>,
 }
@@ -42,12 +44,18 @@ struct Inside {
 /// A point in an attempt's life at which a worker that stops becomes a zombie with something to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Point {
-    /// A job was.
+    /// A job was, for it.
+    Reserved,
+    /// A job was, by it.
     Claimed,
     /// The parts of a checkpoint are sealed.
     Sealed,
+    /// The row of a checkpoint is on its way.
+    Storing,
     /// The work is done.
     Done,
+    /// What came of it is on its way.
+    Sending,
 }
 
 impl Record {
@@ -75,6 +83,11 @@ impl Record {
     /// This actor is that worker.
     pub(crate) fn is_worker(&self, actor: ActorId, worker: usize) {
         self.lock().workers.insert(actor, worker);
+    }
+
+    /// What is recorded from here on is of a copy of a request that was answered when its actor was at this number.
+    pub(crate) fn answered_before(&self, number: Option<u64>) {
+        self.lock().answered_before = number;
     }
 
     /// Rung when this worker reaches that point.
@@ -116,16 +129,21 @@ impl Record {
 }
 
 impl EventSink for Record {
-    fn record(&self, event: Event) {
+    fn record(&self, mut event: Event) {
         let now = self.core.now();
         let point = match (event.action, event.outcome) {
+            (Action::Reserve, Outcome::Taken) => Some(Point::Reserved),
             (Action::AuthorizeAttempt, Outcome::Taken) => Some(Point::Claimed),
+            (Action::AdvanceAttempt, _) if event.detail.progress.is_some() => Some(Point::Storing),
+            (Action::SendOutcome, _) => Some(Point::Sending),
             _ => None,
         };
         let worker = self.lock().workers.get(&event.actor).copied();
         if let (Some(worker), Some(point)) = (worker, point) {
             self.reached(worker, point);
         }
-        self.lock().all.push((now, Happened::Event(Box::new(event))));
+        let mut inside = self.lock();
+        event.answered_before = event.answered_before.or(inside.answered_before);
+        inside.all.push((now, Happened::Event(Box::new(event))));
     }
 }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use protocol::{Event, Outcome as Came, Room};
 
-use crate::link::NOBODY;
 use crate::record::Happened;
 use crate::run::Outcome;
 
@@ -32,7 +31,6 @@ impl Outcome {
     fn who(&self, event: &Event) -> String {
         let actor = self.names.get(&event.actor).cloned();
         actor.unwrap_or_else(|| match event.actor {
-            NOBODY => "a late copy".to_owned(),
             actor if actor.0 == 0 => "store".to_owned(),
             actor => actor.to_string(),
         })
@@ -55,6 +53,9 @@ impl Outcome {
             && let Some(phase) = event.detail.phase_after
         {
             let _ = write!(what, " -> {}", phase.name());
+        }
+        if event.answered_before.is_some() && matches!(event.room, Room::Durable | Room::Coordination) {
+            what.push_str(" (a late copy)");
         }
         if event.epoch > 0 {
             let _ = write!(what, " (epoch {}, {})", event.epoch, event.order);

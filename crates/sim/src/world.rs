@@ -174,7 +174,7 @@ impl World {
             target: Arc::clone(&target) as Arc<dyn Target>,
         };
         let shared = planted::plant(options.planted, shared, &core);
-        let network = Network::new(&core, chance(seed, 3), plan.noise);
+        let network = Network::new(&core, &record, chance(seed, 3), plan.noise);
         let machine = |booted_s: u64, drift: i32| Machine::new(&core, Duration::from_secs(booted_s), drift);
         let drifts = plan.drift_ppm.iter().zip(1_u64..);
         Arc::new(Self {

@@ -42,7 +42,8 @@ impl Modify for Doors {
             .description(Some("A token, `remora_…`. None is needed on loopback while there are no tokens."))
             .build();
         components.add_security_scheme("token", SecurityScheme::Http(token));
-        let cookie = ApiKey::Cookie(ApiKeyValue::with_description(COOKIE, "The session that POST /login begins."));
+        let cookie =
+            ApiKey::Cookie(ApiKeyValue::with_description(COOKIE, "The session that POST /login begins."));
         components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
     }
 }
@@ -64,9 +65,12 @@ pub(crate) fn complete(mut openapi: OpenApi) -> OpenApi {
 }
 
 fn with_problems(operation: &mut Operation) {
-    for (range, text) in [("4XX", "It was not done."), ("5XX", "It was not done, or it is not known whether.")] {
+    for (range, text) in
+        [("4XX", "It was not done."), ("5XX", "It was not done, or it is not known whether.")]
+    {
         let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-        let response = ResponseBuilder::new().description(text).content("application/problem+json", problem).build();
+        let response =
+            ResponseBuilder::new().description(text).content("application/problem+json", problem).build();
         operation.responses.responses.entry(range.to_owned()).or_insert_with(|| response.into());
     }
 }

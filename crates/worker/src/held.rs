@@ -1,6 +1,6 @@
 //! What this worker holds: reservations and leases, shared between attempts and the lease keeper.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -46,6 +46,8 @@ pub(crate) fn raise(sender: &watch::Sender<Stop>, stop: Stop) {
 struct Inside {
     reservations: BTreeMap<ReservationId, HandBack>,
     leases: BTreeMap<AttemptId, HeldLease>,
+    /// Those of them whose attempts have stopped, and are only reported.
+    stopped: BTreeSet<AttemptId>,
 }
 
 /// Everything held.
@@ -74,7 +76,32 @@ impl Held {
     }
 
     pub(crate) fn remove_lease(&self, attempt: AttemptId) -> Option<HeldLease> {
-        self.inside().leases.remove(&attempt)
+        let mut inside = self.inside();
+        inside.stopped.remove(&attempt);
+        inside.leases.remove(&attempt)
+    }
+
+    /// Nothing of this attempt runs any more: its lease is neither renewed nor put back.
+    pub(crate) fn has_stopped(&self, attempt: AttemptId) {
+        self.inside().stopped.insert(attempt);
+    }
+
+    /// The leases to be kept.
+    pub(crate) fn kept(&self) -> Vec<HeldLease> {
+        let inside = self.inside();
+        let kept = inside.leases.values().filter(|lease| !inside.stopped.contains(&lease.attempt));
+        kept.cloned().collect()
+    }
+
+    /// Whether the attempt is there, has not stopped, and has not been told that its lease is lost.
+    pub(crate) fn goes_on(&self, attempt: AttemptId) -> bool {
+        let inside = self.inside();
+        let lease = inside.leases.get(&attempt).filter(|_| !inside.stopped.contains(&attempt));
+        lease.is_some_and(|lease| *lease.stop.borrow() < Stop::LeaseLost)
+    }
+
+    pub(crate) fn has_lease(&self, attempt: AttemptId) -> bool {
+        self.inside().leases.contains_key(&attempt)
     }
 
     pub(crate) fn leases(&self) -> Vec<HeldLease> {
@@ -93,6 +120,32 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_attempt_goes_on_until_its_lease_is_lost_or_given_back() {
+        let held = Held::default();
+        let attempt = AttemptId(1);
+        let lease = HeldLease {
+            job: JobId(2),
+            attempt,
+            token: Token(1),
+            epoch: 1,
+            deadline: watch::channel(Duration::ZERO).0,
+            stop: watch::channel(Stop::None).0,
+        };
+        assert!(!held.goes_on(attempt));
+        held.add_lease(lease.clone());
+        lease.stop(Stop::Cancel);
+        assert!(held.goes_on(attempt), "a cancel ends under its lease");
+        lease.stop(Stop::LeaseLost);
+        assert!(!held.goes_on(attempt));
+        held.add_lease(HeldLease { stop: watch::channel(Stop::None).0, ..lease });
+        assert!(held.goes_on(attempt));
+        held.has_stopped(attempt);
+        assert!(!held.goes_on(attempt) && held.kept().is_empty() && held.has_lease(attempt));
+        held.remove_lease(attempt);
+        assert!(!held.has_lease(attempt));
+    }
 
     #[test]
     fn a_graver_stop_replaces_a_lesser_one_and_never_the_other_way() {

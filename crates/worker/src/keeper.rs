@@ -89,7 +89,7 @@ async fn round(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
     renew_reservations(session, rooms).await?;
     let epoch = session.epoch.load(Ordering::Acquire);
     let (current, older): (Vec<_>, Vec<_>) =
-        session.held.leases().into_iter().partition(|lease| lease.epoch == epoch);
+        session.held.kept().into_iter().partition(|lease| lease.epoch == epoch);
     let renewed = renew_leases(session, rooms, &current).await?;
     restore::restore_leases(session, rooms, &older).await?;
     Ok(renewed)

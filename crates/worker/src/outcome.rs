@@ -29,6 +29,7 @@ impl Reported {
 pub(crate) async fn report(control: &AttemptControl, ending: Ending) -> Reported {
     control.end_checkpoints().await;
     if matches!(ending, Ending::Stopped(Stop::Cancel | Stop::LeaseLost)) {
+        control.session.held.has_stopped(control.attempt());
         note(control, Action::CooperativeStop, Detail::default());
     }
     let answer = match ending {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use coordination::RestoreLease;
+use coordination::{ReleaseLease, RestoreLease};
 use durable::AttemptOf;
 use protocol::{Fault, Guard, Judged, Phase, Step};
 
@@ -46,6 +46,10 @@ pub(crate) async fn restore_leases(
             lease.stop(Stop::LeaseLost);
             continue;
         }
+        // It may have ended while its authority was read: nobody would give that lease back.
+        if !session.held.goes_on(lease.attempt) {
+            continue;
+        }
         if read.phase == Some(Phase::Cancelling) {
             lease.stop(Stop::Cancel);
         }
@@ -66,6 +70,10 @@ pub(crate) async fn restore_leases(
     let answers = sent.of(rooms.coordination.restore_lease(&at, &batch)).await?;
     for (lease, answer) in restoring.iter().zip(answers) {
         match answer.step {
+            // It ended meanwhile, and gave back what was not there yet.
+            Step::Taken(_) if !session.held.has_lease(lease.attempt) => {
+                give_back(session, rooms, lease).await?
+            }
             Step::Taken(restored) => {
                 tracing::info!(job = %lease.job, attempt = %lease.attempt, epoch = at.epoch, "restored a lease");
                 session.held.extend(lease.attempt, at.epoch, Session::deadline(sent_at, restored.lease_ms));
@@ -76,4 +84,10 @@ pub(crate) async fn restore_leases(
         }
     }
     Ok(())
+}
+
+async fn give_back(session: &Session, rooms: &Rooms, lease: &HeldLease) -> Result<(), Fault> {
+    let (sent, at) = session.send();
+    let request = ReleaseLease { job: lease.job, attempt: lease.attempt, judged: Vec::new() };
+    sent.of(rooms.coordination.release_lease(&at, &[request])).await.map(drop)
 }

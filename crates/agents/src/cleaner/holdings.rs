@@ -5,7 +5,7 @@ use durable::PhaseRead;
 use protocol::{Fault, JobId, Judged, Phase};
 
 use super::Cleaner;
-use crate::ground::taken;
+use crate::ground::{Asking, taken};
 
 const PAGE: usize = 500;
 
@@ -42,8 +42,9 @@ impl Cleaner {
         let mut given_back = 0;
         let mut after: Option<JobId> = None;
         loop {
+            let seen = self.ground.seen();
             let page = self.ground.rooms.coordination.holdings(after, PAGE).await?;
-            if page.jobs.is_empty() {
+            if self.ground.check_old(seen, page.mark) || page.jobs.is_empty() {
                 return Ok(given_back);
             }
             let jobs: Vec<JobId> = page.jobs.iter().map(|holding| holding.job).collect();
@@ -63,7 +64,7 @@ impl Cleaner {
     }
 
     async fn give_back(&self, leftovers: Leftovers) -> Result<u64, Fault> {
-        let Some((sent, at)) = self.ground.send_at() else { return Ok(0) };
+        let Some(Asking { sent, at, seen }) = self.ground.send_at() else { return Ok(0) };
         let room = &self.ground.rooms.coordination;
         let mut answers = Vec::new();
         if !leftovers.leases.is_empty() {
@@ -75,7 +76,7 @@ impl Cleaner {
         if !leftovers.terminal.is_empty() {
             answers.extend(sent.of(room.clean_terminal_coordination(&at, &leftovers.terminal)).await?);
         }
-        self.ground.check_stale(&answers);
+        self.ground.check_stale(seen, &answers);
         Ok(taken(&answers))
     }
 }

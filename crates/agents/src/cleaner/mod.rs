@@ -16,7 +16,7 @@ use protocol::{Fault, Judged, Phase};
 use tokio::sync::Notify;
 
 use crate::driver::{Agent, Report};
-use crate::ground::{Ground, taken};
+use crate::ground::{Asking, Ground, taken};
 
 /// The cleaner's options.
 #[derive(Debug, Clone, Copy)]
@@ -63,10 +63,12 @@ impl Cleaner {
                 Some(CleanTerminal { job: *job, judged: vec![Judged::durable(read.mark)] })
             })
             .collect();
-        let Some((sent, at)) = self.ground.send_at().filter(|_| !batch.is_empty()) else { return Ok(0) };
+        let Some(Asking { sent, at, seen }) = self.ground.send_at().filter(|_| !batch.is_empty()) else {
+            return Ok(0);
+        };
         let answers =
             sent.of(self.ground.rooms.coordination.clean_terminal_coordination(&at, &batch)).await?;
-        self.ground.check_stale(&answers);
+        self.ground.check_stale(seen, &answers);
         Ok(taken(&answers))
     }
 

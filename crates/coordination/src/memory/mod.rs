@@ -3,7 +3,8 @@
 //! Promises: each action is one atomic step under one lock; every step is ordered by the pool's revision,
 //! recorded inside it; every operation is at most logarithmic in what is held; wake-ups are sent and never
 //! awaited. A clock that goes back by more than a lease length, or a panic inside a step, empties the store
-//! (rules 8 and 9): that is always safe.
+//! (rules 8 and 9): that is always safe. An epoch that was lost is not installed again, also by a copy of the request that
+//! arrives late.
 //! Does not keep anything: the process's end is `LoseCoordinationState`. A lease past its length counts as
 //! live, and may be renewed, until `ExpireLease` ends it, as in the spec; the reaper drives that.
 //! The spec speaks of it as `coordinationVars`; protocol §1 says which actions are here, §2 gives the rules.
@@ -73,6 +74,8 @@ struct Shelf {
     now: Duration,
     /// Losses recorded by the room itself.
     losses: u64,
+    /// The highest epoch ever installed.
+    installed: u64,
 }
 
 impl fmt::Debug for MemoryRoom {
@@ -93,7 +96,7 @@ impl MemoryRoom {
     pub fn new(options: Options) -> Self {
         let (wakes, _) = broadcast::channel(options.wakes_kept.max(1));
         Self {
-            shelf: Mutex::new(Shelf { pool: Pool::empty(), now: Duration::ZERO, losses: 0 }),
+            shelf: Mutex::new(Shelf { pool: Pool::empty(), now: Duration::ZERO, losses: 0, installed: 0 }),
             clock: options.clock,
             events: options.events,
             wakes,

@@ -133,9 +133,10 @@ impl Coordination for MemoryRoom {
 
     async fn install_epoch(&self, epoch: u64, installation: InstallationId) -> Result<PoolState, Fault> {
         let mut shelf = self.lock();
-        let there = &shelf.pool.epoch;
-        if there.number < epoch && there.installation.is_none_or(|whose| whose == installation) {
+        let theirs = shelf.pool.epoch.installation.is_some_and(|whose| whose != installation);
+        if shelf.installed < epoch && !theirs {
             self.empty(&mut shelf);
+            shelf.installed = epoch;
             shelf.pool = Pool { epoch: Epoch::install(epoch, installation, shelf.now), ..Pool::empty() };
         }
         Ok(shelf.pool.state(shelf.now))

@@ -19,10 +19,11 @@ mod node;
 pub mod permits;
 mod search;
 mod trace;
+mod workers;
 
 use std::collections::HashMap;
 
-use protocol::{Event, JobId, Outcome, Room};
+use protocol::{Action, Event, JobId, Outcome, Room};
 
 pub use census::{Census, Head};
 pub use failure::{Failure, Why};
@@ -167,8 +168,13 @@ impl Audit {
     }
 }
 
-/// Refusals change nothing, and those of coordination do not even say at which moment of the job they came.
+/// Refusals change nothing, and those of coordination do not even say at which moment of the job they came. Of the refusal
+/// of a late copy nobody learns: the outcome that it rejects was rejected or accepted before.
 fn says_something(event: &Event) -> bool {
+    let refusal = event.outcome != Outcome::Taken || event.action == Action::RejectOutcome;
+    if refusal && trace::is_late_copy(event) {
+        return false;
+    }
     match event.outcome {
         Outcome::Taken => true,
         Outcome::Refused(_) => event.room == Room::Durable && event.order > 0,

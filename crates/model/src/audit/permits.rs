@@ -84,7 +84,9 @@ impl Pool {
         let within = event.detail.limit.is_none_or(|limit| in_use <= u64::from(limit));
         let took = match event.action {
             Action::Reserve => true,
-            Action::RestoreLease => in_use > before,
+            // Until it is open, attempts are accounted for without an event, also more than there are places: one whose
+            // lease had ended may not have been revoked when another one took its place.
+            Action::RestoreLease => self.open && in_use > before,
             _ => false,
         };
         if took && !within {

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use protocol::machine::{Constants, Job, Service};
-use protocol::{Action, ActorId, AttemptId, Event, Incarnation, JobId, Outcome, Phase, Room};
+use protocol::{Action, ActorId, AttemptId, Event, JobId, Outcome, Phase, Room};
 
 use super::census::Census;
+use super::workers::Workers;
 
 /// The list of the durable store's events.
 pub(super) const DURABLE: usize = 0;
@@ -40,7 +41,7 @@ pub(super) struct Trace<'a> {
     /// Per list and event: how many of each list must have been placed before.
     needs: Vec<Vec<Vec<usize>>>,
     tokens: HashMap<AttemptId, u16>,
-    workers: HashMap<Incarnation, u16>,
+    workers: Workers,
     /// The worker of each token's attempt, as far as an event names both.
     holders: HashMap<u16, u16>,
     ranks: Vec<u64>,
@@ -58,6 +59,11 @@ pub(super) struct Trace<'a> {
 /// Whether the event raised the job's revision.
 pub(super) fn raises(event: &Event) -> bool {
     event.outcome == Outcome::Taken && event.room == Room::Durable && event.action != Action::RejectOutcome
+}
+
+/// Whether a store's event is what a copy of a request did that came after the request's answer.
+pub(super) fn is_late_copy(event: &Event) -> bool {
+    list_of(event).is_some() && event.answered_before.is_some()
 }
 
 /// The job's revision that the event made or saw.
@@ -91,11 +97,7 @@ impl<'a> Trace<'a> {
             all().filter_map(|event| event.detail.progress).filter(|n| *n > 0).collect();
         ranks.sort_unstable();
         ranks.dedup();
-        let mut workers = HashMap::new();
-        for worker in all().filter_map(|event| event.detail.worker) {
-            let next = u16::try_from(workers.len()).unwrap_or(u16::MAX);
-            workers.entry(worker).or_insert(next);
-        }
+        let workers = Workers::of(&lists);
         let mut tokens = HashMap::new();
         for event in all() {
             if let (Some(attempt), Some(token)) = (event.attempt, event.token) {
@@ -105,16 +107,15 @@ impl<'a> Trace<'a> {
         let mut holders = HashMap::new();
         for event in all() {
             let token = event.attempt.and_then(|attempt| tokens.get(&attempt));
-            let worker = event.detail.worker.and_then(|worker| workers.get(&worker));
-            if let (Some(token), Some(worker)) = (token, worker) {
-                holders.insert(*token, *worker);
+            if let (Some(token), Some(worker)) = (token, workers.place(event)) {
+                holders.insert(*token, worker);
             }
         }
         let rows = tokens.values().copied().max().unwrap_or(0).max(1);
         let max_attempts =
             all().filter_map(|event| event.detail.max_attempts).max().unwrap_or(u32::from(rows));
         let constants = Constants {
-            workers: u16::try_from(workers.len() + 1).unwrap_or(u16::MAX),
+            workers: workers.count() + 1,
             initial_workers: 0,
             max_attempts: u16::try_from(max_attempts).unwrap_or(u16::MAX),
             max_progress: u16::try_from(ranks.len() + 1).unwrap_or(u16::MAX),
@@ -155,7 +156,7 @@ impl<'a> Trace<'a> {
 
     /// The place of the event's worker among the job's workers.
     pub(super) fn worker(&self, event: &Event) -> Option<u16> {
-        event.detail.worker.and_then(|worker| self.workers.get(&worker).copied())
+        self.workers.place(event)
     }
 
     /// A worker that the trace does not name.
@@ -241,7 +242,8 @@ type Reached = HashMap<ActorId, Vec<Vec<(u64, usize)>>>;
 fn needs(lists: &[Vec<Fact>]) -> Vec<Vec<Vec<usize>>> {
     let mut reached: Reached = HashMap::new();
     for (list, facts) in lists.iter().enumerate() {
-        for (index, fact) in facts.iter().enumerate() {
+        // What an actor rests on is the answer, not what a copy of the request did later.
+        for (index, fact) in facts.iter().enumerate().filter(|(_, fact)| !is_late_copy(&fact.event)) {
             let of_actor = reached.entry(fact.event.actor).or_insert_with(|| vec![Vec::new(); lists.len()]);
             of_actor[list].push((fact.event.sequence, index + 1));
         }
@@ -306,8 +308,7 @@ impl Trace<'_> {
 
     /// Whether this actor is that worker.
     pub(super) fn is_worker(&self, actor: ActorId, worker: Option<protocol::machine::Worker>) -> bool {
-        let named = self.workers.iter().find(|(incarnation, _)| ActorId::from(**incarnation) == actor);
-        named.is_some_and(|(_, place)| worker.is_some_and(|worker| worker.0 == *place))
+        worker.is_some_and(|worker| self.workers.is(actor, worker.0))
     }
 
     /// Whether events of the stores may be missing inside or at the end.

@@ -6,7 +6,7 @@
 mod rooms;
 mod target;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,8 @@ use runtime::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::core::{Core, WORLD};
+use crate::now::now;
+use crate::record::Record;
 
 pub(crate) use rooms::{CoordinationLink, DurableLink, carry_wakes};
 pub(crate) use target::TargetLink;
@@ -67,24 +69,28 @@ pub(crate) struct Network {
     core: Arc<Core>,
     chance: Mutex<StdRng>,
     noise: Mutex<Noise>,
-    /// Requests that were answered: who sent one knows what came of it, and rests on it.
-    answered: Mutex<BTreeSet<(ActorId, u64)>>,
-    /// Copies of such requests that came after that.
-    copies: AtomicU64,
+    answers: Mutex<Answers>,
+    record: Arc<Record>,
 }
 
-/// The sender of copies that come after the answer. What an actor says of its requests' order holds for those that it
-/// waited for, not for these.
-pub(crate) const NOBODY: ActorId = ActorId(u128::MAX);
+/// What has been asked and answered.
+#[derive(Default)]
+struct Answers {
+    /// The last number of each actor.
+    last: BTreeMap<ActorId, u64>,
+    /// Requests that were answered, and their actor's last number then. A copy that comes later is recorded with it:
+    /// what its actor says of the order of its requests holds for the one it was answered, not for this one.
+    answered: BTreeMap<(ActorId, u64), u64>,
+}
 
 impl Network {
-    pub(crate) fn new(core: &Arc<Core>, chance: StdRng, noise: Noise) -> Arc<Self> {
+    pub(crate) fn new(core: &Arc<Core>, record: &Arc<Record>, chance: StdRng, noise: Noise) -> Arc<Self> {
         Arc::new(Self {
             core: Arc::clone(core),
             chance: Mutex::new(chance),
             noise: Mutex::new(noise),
-            answered: Mutex::default(),
-            copies: AtomicU64::new(0),
+            answers: Mutex::default(),
+            record: Arc::clone(record),
         })
     }
 
@@ -93,18 +99,31 @@ impl Network {
         *self.noise.lock().unwrap_or_else(PoisonError::into_inner) = Noise::default();
     }
 
-    fn answered(&self) -> MutexGuard<'_, BTreeSet<(ActorId, u64)>> {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn answers(&self) -> MutexGuard<'_, Answers> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The sender that a request has on its arrival, if that is not its own any more.
-    fn nobody(&self, origin: Option<Origin>) -> Option<Origin> {
-        let origin = origin?;
-        self.answered().contains(&(origin.actor, origin.sequence)).then(|| Origin {
-            actor: NOBODY,
-            sequence: 1 + self.copies.fetch_add(1, Ordering::Relaxed),
-            sent_after: 0,
-        })
+    fn asked(&self, origin: Option<Origin>) {
+        let Some(origin) = origin else { return };
+        let mut answers = self.answers();
+        let last = answers.last.entry(origin.actor).or_default();
+        *last = (*last).max(origin.sequence);
+    }
+
+    fn answered(&self, origin: Option<Origin>) {
+        let Some(origin) = origin else { return };
+        let mut answers = self.answers();
+        let last = answers.last.get(&origin.actor).copied().unwrap_or(origin.sequence);
+        answers.answered.entry((origin.actor, origin.sequence)).or_insert(last);
+    }
+
+    /// Has a request carried out. Rooms answer where they stand, so that what they record meanwhile is of it.
+    fn carry_out<T>(&self, request: &Request<T>) -> T {
+        let of = request.origin.map(|origin| (origin.actor, origin.sequence));
+        self.record.answered_before(of.and_then(|of| self.answers().answered.get(&of).copied()));
+        let answer = now((request.carry)());
+        self.record.answered_before(None);
+        answer
     }
 
     fn below(&self, end: u64) -> u64 {
@@ -131,6 +150,8 @@ pub(crate) struct Wire {
     closed: AtomicU64,
     /// What each way takes longer, in milliseconds.
     slow_ms: AtomicU64,
+    /// Until when what is under way stays there, in milliseconds of the world.
+    held_until_ms: AtomicU64,
 }
 
 impl Wire {
@@ -141,6 +162,16 @@ impl Wire {
         self.closed.store(u64::from(closed), Ordering::Relaxed);
     }
 
+    /// Keeps what is under way, and lets it arrive then.
+    pub(crate) fn hold(&self, until: Duration) {
+        let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
+        self.held_until_ms.fetch_max(until, Ordering::Relaxed);
+    }
+
+    fn held_until(&self) -> Duration {
+        Duration::from_millis(self.held_until_ms.load(Ordering::Relaxed))
+    }
+
     /// Makes it slow, or as fast as before with 0.
     pub(crate) fn slow(&self, ms: u64) {
         self.slow_ms.store(ms, Ordering::Relaxed);
@@ -149,6 +180,7 @@ impl Wire {
     /// Takes all trouble away.
     pub(crate) fn heal(&self) {
         self.down_until_ms.store(0, Ordering::Relaxed);
+        self.held_until_ms.store(0, Ordering::Relaxed);
         self.slow(0);
     }
 
@@ -169,8 +201,8 @@ pub(crate) struct Path {
     pub(crate) service: Service,
 }
 
-/// A request, to be carried out by the room, under its own sender or another one.
-pub(crate) type Carry<T> = Arc<dyn Fn(Option<Origin>) -> BoxFuture<T> + Send + Sync>;
+/// A request, to be carried out by the room.
+pub(crate) type Carry<T> = Arc<dyn Fn() -> BoxFuture<T> + Send + Sync>;
 
 /// A request and who sent it.
 pub(crate) struct Request<T> {
@@ -199,6 +231,7 @@ impl Path {
         }
         let (sender, receiver) = oneshot::channel();
         let origin = request.origin;
+        self.network.asked(origin);
         if !self.network.happens(|noise| noise.lost_request) {
             let path = self.clone();
             core.spawn(WORLD, Box::pin(async move { path.deliver(request, sender).await }));
@@ -212,7 +245,7 @@ impl Path {
         tokio::select! {
             biased;
             answer = answered => {
-                self.network.answered().extend(origin.map(|origin| (origin.actor, origin.sequence)));
+                self.network.answered(origin);
                 Ok(answer)
             }
             () = core.sleep(self.service.patience()) => Err(Silence { kind: FaultKind::Ambiguous }),
@@ -222,10 +255,11 @@ impl Path {
     async fn deliver<T: Send + 'static>(self, request: Request<T>, sender: oneshot::Sender<T>) {
         let (network, core) = (&self.network, &self.network.core);
         core.sleep(self.there()).await;
+        self.wait_while_held().await;
         if self.wire.is_down(core.now()) {
             return;
         }
-        let answer = (request.carry)(network.nobody(request.origin)).await;
+        let answer = network.carry_out(&request);
         // A write to the target goes over one connection, which does not say anything twice.
         if self.service != Service::Target && network.happens(|noise| noise.doubled) {
             let again = Duration::from_millis(network.below(3_000));
@@ -234,7 +268,7 @@ impl Path {
                 WORLD,
                 Box::pin(async move {
                     inner.core.sleep(again).await;
-                    drop((request.carry)(inner.nobody(request.origin)).await);
+                    drop(inner.carry_out(&request));
                 }),
             );
         }
@@ -242,9 +276,18 @@ impl Path {
             return;
         }
         core.sleep(network.way(self.wire.slowness())).await;
+        self.wait_while_held().await;
         if !self.wire.is_down(core.now()) {
             // Whoever asked may be gone.
             let _ = sender.send(answer);
+        }
+    }
+
+    async fn wait_while_held(&self) {
+        let core = &self.network.core;
+        let rest = self.wire.held_until().saturating_sub(core.now());
+        if !rest.is_zero() {
+            core.sleep(rest + self.network.way(Duration::ZERO)).await;
         }
     }
 
@@ -255,7 +298,10 @@ impl Path {
 
     /// Whether a hint gets through.
     fn loses_wake(&self) -> bool {
-        self.wire.is_down(self.network.core.now()) || self.network.happens(|noise| noise.lost_wake)
+        let now = self.network.core.now();
+        self.wire.is_down(now)
+            || self.wire.held_until() > now
+            || self.network.happens(|noise| noise.lost_wake)
     }
 
     /// The same for a room whose own answers may be faults.
@@ -263,13 +309,13 @@ impl Path {
         &self,
         doing: &'static str,
         origin: Option<Origin>,
-        ask: impl Fn(Option<Origin>) -> F + Send + Sync + 'static,
+        ask: impl Fn() -> F + Send + Sync + 'static,
     ) -> Result<T, Fault>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, Fault>> + Send + 'static,
     {
-        let carry: Carry<Result<T, Fault>> = Arc::new(move |nobody| Box::pin(ask(nobody)));
+        let carry: Carry<Result<T, Fault>> = Arc::new(move || Box::pin(ask()));
         match self.carry(Request { carry, origin }).await {
             Ok(answer) => answer,
             Err(silence) => Err(Fault::new(silence.kind, doing)),

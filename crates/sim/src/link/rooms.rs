@@ -114,15 +114,6 @@ fn origin_of(owned: &dyn Any) -> Option<Origin> {
     owned.downcast_ref::<Origin>().copied().or_else(at)
 }
 
-/// The same argument, of another sender.
-fn set_origin(owned: &mut dyn Any, origin: Origin) {
-    if let Some(at) = owned.downcast_mut::<coordination::At>() {
-        at.origin = origin;
-    } else if let Some(old) = owned.downcast_mut::<Origin>() {
-        *old = origin;
-    }
-}
-
 macro_rules! adapter {
     ([$link:ident $($extra:item)?] $port:ident {
         $($method:ident($($argument:ident: $type:ty),*) -> $value:ty;)*
@@ -134,15 +125,9 @@ macro_rules! adapter {
                 $(let $argument = <$type as Argument<'_>>::keep($argument);)*
                 let named: &[Option<Origin>] = &[$(origin_of(&$argument)),*];
                 let origin = named.iter().copied().flatten().next();
-                self.path.call(stringify!($method), origin, move |nobody: Option<Origin>| {
+                self.path.call(stringify!($method), origin, move || {
                     let room = Arc::clone(&room);
-                    $(
-                        let mut $argument = $argument.clone();
-                        if let Some(nobody) = nobody {
-                            set_origin(&mut $argument, nobody);
-                        }
-                    )*
-                    let _ = nobody;
+                    $(let $argument = $argument.clone();)*
                     async move { room.$method($(<$type as Argument<'_>>::lend(&$argument)),*).await }
                 }).await
             })*

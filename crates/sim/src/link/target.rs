@@ -32,7 +32,7 @@ impl TargetLink {
         F: Future<Output = Result<T, TargetFault>> + Send + 'static,
     {
         let room = Arc::clone(&self.room);
-        let carry: Carry<Result<T, TargetFault>> = Arc::new(move |_| Box::pin(ask(Arc::clone(&room))));
+        let carry: Carry<Result<T, TargetFault>> = Arc::new(move || Box::pin(ask(Arc::clone(&room))));
         match self.path.carry(Request { carry, origin: None }).await {
             Ok(answer) => answer,
             Err(_) => Err(TargetFault::new(doing, io::Error::from(io::ErrorKind::TimedOut))),

@@ -50,7 +50,9 @@ pub(crate) struct Gate {
 pub(crate) async fn enter(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let (caller, needs) = match gate.check(&mut request).await {
         Ok(checked) => checked,
-        Err(refused) if refused.0.code == Code::Unauthenticated && is_for_a_person(&request) => return to_login(&request),
+        Err(refused) if refused.0.code == Code::Unauthenticated && is_for_a_person(&request) => {
+            return to_login(&request);
+        }
         Err(refused) => return refused.into_response(),
     };
     let mut entry = entry(&request, &caller, &needs);
@@ -58,7 +60,10 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, mut request: Request, n
         request.extensions_mut().insert(caller);
         next.run(request).await
     } else {
-        let detail = format!("{} needs the scope `{}`, which the token `{}` has not", needs.operation, needs.scope, caller.name);
+        let detail = format!(
+            "{} needs the scope `{}`, which the token `{}` has not",
+            needs.operation, needs.scope, caller.name
+        );
         Refused::new(Code::Forbidden, detail).into_response()
     };
     if let Some(entry) = &mut entry {
@@ -185,7 +190,8 @@ impl Gate {
     async fn caller(&self, address: IpAddr, headers: &HeaderMap) -> Reply<Option<Caller>> {
         let now = self.known.now().await?;
         if self.local && now.is_empty() {
-            return match headers.keys().find(|name| ["x-forwarded-for", "forwarded"].contains(&name.as_str())) {
+            return match headers.keys().find(|name| ["x-forwarded-for", "forwarded"].contains(&name.as_str()))
+            {
                 None => Ok(Some(local(address))),
                 Some(_) => Err(Refused::new(
                     Code::Forbidden,

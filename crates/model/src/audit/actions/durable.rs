@@ -53,6 +53,7 @@ impl Trial<'_> {
                 self.step(Move::AcceptSuccess(of))
             }
             Action::AcceptFailure => self.fail(event),
+            Action::RejectOutcome if self.was_rejected(event) => Ok(()),
             Action::RejectOutcome => {
                 let of = self.attempt(event.action, self.trace.token(event))?;
                 let wants = if event.detail.cause.is_some() { Wants::Failure } else { Wants::Success };
@@ -80,6 +81,16 @@ impl Trial<'_> {
             Action::CleanupStage => self.cleanup(event),
             _ => Err(Why::Order("it is no action of the durable store")),
         }
+    }
+
+    /// Whether it is the answer to a request that was asked again: the same refusal, of an outcome that is settled.
+    fn was_rejected(&self, event: &Event) -> bool {
+        let placed = &self.trace.lists[DURABLE][..self.node.at[DURABLE]];
+        let same = |known: &Event| {
+            (known.action, known.actor, known.sequence) == (event.action, event.actor, event.sequence)
+                && known.attempt == event.attempt
+        };
+        placed.iter().any(|fact| same(&fact.event))
     }
 
     fn authorize(&mut self, event: &Event, may_lack: bool) -> Result<(), Why> {
