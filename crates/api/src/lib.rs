@@ -5,7 +5,11 @@
 //! value and limit. Does not decide: every change is an action of a room, every answer a read of one. The spec does not
 //! speak of it; the verbs are its `SubmitJob`, `RequestCancel` and what protocol §5 adds.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod direct;
+#[cfg(feature = "client")]
+pub mod http;
 mod port;
 pub mod text;
 pub mod v1;

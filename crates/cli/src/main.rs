@@ -108,6 +108,8 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
                 Verb::Doctor => commands::doctor::run(&site, printer).await,
                 Verb::Workers => commands::workers::run(&site, printer).await,
                 Verb::Queues(queues) => commands::queues::run(&site, queues, printer).await,
+                #[cfg(any(feature = "embedded", feature = "fleet"))]
+                Verb::Token(token) => commands::token::run(&site, token, printer).await,
                 Verb::Limits(limits) => commands::limits::run(&site, limits, printer).await,
                 other => Err(Failure::usage(format!("{other:?} is not available in this build"))),
             }

@@ -201,6 +201,12 @@ impl JobSpec {
                 format_args!("at most retry_cap, which is {} ms", self.retry.cap_ms),
             ));
         }
+        for (field, ms) in [("timeout", self.timeout_ms.unwrap_or(0)), ("retry_cap", self.retry.cap_ms)] {
+            // What stores keep.
+            if i64::try_from(ms).is_err() {
+                return Err(violation(field, format_args!("{ms} ms"), format_args!("at most {} ms", i64::MAX)));
+            }
+        }
         if let Some(key) = &self.idempotency_key {
             check_size("idempotency_key", key.len(), limit::IDEMPOTENCY_KEY_BYTES)?;
             check_text("idempotency_key", key)?;
@@ -280,6 +286,8 @@ mod tests {
         assert!(refused(|s| s.max_attempts = 32_768).contains("32768"));
         assert!(refused(|s| s.scheduled_at = Some(Timestamp(i64::MAX))).contains("years 1 to 9999"));
         assert!(refused(|s| s.timeout_ms = Some(0)).contains("timeout is 0 ms"));
+        assert!(refused(|s| s.timeout_ms = Some(u64::MAX)).contains("timeout is 18446744073709551615 ms"));
+        assert!(refused(|s| s.retry.cap_ms = u64::MAX).contains("retry_cap is 18446744073709551615 ms"));
         assert!(refused(|s| s.retry.base_ms = 300_001).contains("retry_base is 300001 ms"));
         assert!(refused(|s| s.idempotency_key = Some("k".repeat(257))).contains("257 bytes"));
         assert!(refused(|s| s.idempotency_key = Some(String::new())).contains("idempotency_key is empty"));

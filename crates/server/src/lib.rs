@@ -7,6 +7,7 @@
 //! about jobs: the rooms, the agents and the workers do.
 
 mod control;
+mod http;
 mod lock;
 mod offline;
 mod owner;
@@ -14,8 +15,10 @@ mod replica;
 mod supervisor;
 
 pub use control::{OwnerInfo, OwnerRequest, WorkerProcessInfo};
+pub use http::{HttpError, HttpServer, Listen, RoomsExamined, listen};
 pub use lock::{FolderLock, LockError};
 pub use offline::{OfflineError, OfflineWrite, read_only};
 pub use owner::{Owner, OwnerError, OwnerOptions};
 pub use replica::{Replica, ReplicaError, ReplicaOptions};
 pub use supervisor::{ROOMS_WORD, SupervisorOptions, WORKER_WORD};
+pub use web::{Handle as HttpHandle, NewSecret, Options as HttpOptions, TlsFiles, new_token_id};

@@ -80,6 +80,7 @@ pub struct Owner {
     server: ServerHandle,
     shutdown: watch::Sender<bool>,
     events: Option<Arc<FileEvents>>,
+    rooms: AgentRooms,
     _lock: FolderLock,
 }
 
@@ -125,16 +126,32 @@ impl Owner {
         let drain_limit_ms = Arc::new(AtomicU64::new(lease_ms));
         let server = serve(listener, rooms, ServerOptions { drain_limit_ms, ..ServerOptions::default() });
         let shutdown = watch::channel(false).0;
-        let ground = Ground::new(agent_rooms, Runtime::system());
+        let ground = Ground::new(agent_rooms.clone(), Runtime::system());
         run_all(&ground, options.cleaner, &shutdown.subscribe());
         let supervising = tokio::spawn(Arc::clone(&supervisor).run());
-        Ok(Self { coordination, durable, supervisor, supervising, server, shutdown, events, _lock: lock })
+        Ok(Self {
+            coordination,
+            durable,
+            supervisor,
+            supervising,
+            server,
+            shutdown,
+            events,
+            rooms: agent_rooms,
+            _lock: lock,
+        })
     }
 
     /// The durable room.
     #[must_use]
     pub fn durable(&self) -> Arc<SqliteRoom> {
         Arc::clone(&self.durable)
+    }
+
+    /// The three rooms, for whoever serves them.
+    #[must_use]
+    pub fn rooms(&self) -> &AgentRooms {
+        &self.rooms
     }
 
     /// `LoseCoordinationState`.

@@ -59,6 +59,7 @@ pub struct Replica {
     events: Option<Arc<FileEvents>>,
     supervisor: Arc<Supervisor>,
     supervising: JoinHandle<()>,
+    rooms: AgentRooms,
 }
 
 impl Replica {
@@ -82,9 +83,15 @@ impl Replica {
         let rooms =
             AgentRooms { durable: rooms.durable, coordination: rooms.coordination, target: rooms.target };
         let shutdown = watch::channel(false).0;
-        run_all(&Ground::new(rooms, runtime), CleanerOptions::default(), &shutdown.subscribe());
+        run_all(&Ground::new(rooms.clone(), runtime), CleanerOptions::default(), &shutdown.subscribe());
         let supervising = tokio::spawn(Arc::clone(&supervisor).run());
-        Ok(Self { lease_ms, shutdown, events, supervisor, supervising })
+        Ok(Self { lease_ms, shutdown, events, supervisor, supervising, rooms })
+    }
+
+    /// The three rooms, for whoever serves them.
+    #[must_use]
+    pub fn rooms(&self) -> &AgentRooms {
+        &self.rooms
     }
 
     /// The lease length in force, for the whole installation, in milliseconds.

@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::Breach;
 
 /// Each crate of the house and the crates of the house that it must not depend on, tests included.
-const FORBIDDEN: [(&str, &[&str]); 10] = [
+const FORBIDDEN: [(&str, &[&str]); 12] = [
     (
         "pg",
         &[
@@ -47,6 +47,8 @@ const FORBIDDEN: [(&str, &[&str]); 10] = [
     ("wire", &["target", "agents", "worker", "server", "remora"]),
     ("agents", &["wire", "worker", "server", "remora"]),
     ("worker", &["wire", "agents", "server", "remora"]),
+    ("api", &["wire", "agents", "worker", "server", "remora", "web"]),
+    ("web", &["coordination", "target", "wire", "agents", "worker", "server", "remora"]),
 ];
 
 /// Libraries that only these crates may know.

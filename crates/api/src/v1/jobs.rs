@@ -85,7 +85,7 @@ pub struct Job {
     #[schema(value_type = String)]
     pub job: JobId,
     /// Where it stands.
-    #[schema(value_type = super::PhaseName)]
+    #[schema(value_type = PhaseName)]
     pub phase: Phase,
     /// Its kind.
     pub kind: String,

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use agents::CleanerOptions;
 use remora::{DataFolder, TargetError};
-use server::{LockError, Owner, OwnerError, OwnerOptions, OwnerRequest, SupervisorOptions};
+use server::{HttpHandle, Listen, LockError, Owner, OwnerError, OwnerOptions, OwnerRequest, SupervisorOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Site, absolute};
-use crate::args::{DevAction, DevArgs};
+use crate::args::{DevAction, DevArgs, HttpArgs};
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
@@ -78,6 +78,13 @@ async fn serve(dir: &Path, args: DevArgs, printer: &Printer) -> Result<u8, Failu
         cleaner: CleanerOptions::default(),
     };
     let owner = Owner::start(options).await.map_err(explain)?;
+    let http = match api(&owner, &args.http, printer).await {
+        Ok(http) => http,
+        Err(failure) => {
+            owner.shutdown().await;
+            return Err(failure);
+        }
+    };
     printer.remark(&format!(
         "remora {} owns {} with {} of {}",
         env!("CARGO_PKG_VERSION"),
@@ -86,10 +93,26 @@ async fn serve(dir: &Path, args: DevArgs, printer: &Printer) -> Result<u8, Failu
         plural(args.slots, "slot"),
     ));
     printer.remark("submit jobs from another terminal: remora submit -- ./export.sh   (Ctrl-C stops)");
+    if let Some(http) = &http {
+        printer.remark(&format!("the API is at {}", http.url()));
+    }
     until_told(&owner, printer).await?;
+    if let Some(http) = http {
+        http.shutdown().await;
+    }
     owner.shutdown().await;
     printer.remark("stopped; unfinished jobs go on at the next start");
     Ok(code::OK)
+}
+
+/// Serves the API, unless it is not wanted. A port that is in use is no reason not to work.
+async fn api(owner: &Owner, args: &HttpArgs, printer: &Printer) -> Result<Option<HttpHandle>, Failure> {
+    let Listen::At(address) = args.listen else { return Ok(None) };
+    let http = server::listen(address, true).await?;
+    if let Some(taken) = http.in_use {
+        printer.remark(&format!("port {} is in use by somebody else; another one is taken", taken.port()));
+    }
+    Ok(Some(http.serve(owner.rooms(), None, args.options()).await?))
 }
 
 fn plural(count: u32, what: &str) -> String {

@@ -31,6 +31,8 @@ pub(crate) mod run;
 pub(crate) mod server;
 pub(crate) mod show;
 pub(crate) mod submit;
+#[cfg(any(feature = "embedded", feature = "fleet"))]
+pub(crate) mod token;
 pub(crate) mod watch;
 #[cfg(any(feature = "embedded", feature = "fleet"))]
 pub(crate) mod worker;

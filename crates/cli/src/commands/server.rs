@@ -1,9 +1,10 @@
 //! `remora server`: keeps the rooms of an installation in order.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use remora::DataFolder;
-use server::{Replica, ReplicaError, ReplicaOptions, SupervisorOptions};
+use server::{Listen, Replica, ReplicaError, ReplicaOptions, RoomsExamined, SupervisorOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Site, absolute, explain};
@@ -26,6 +27,12 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         let shown = rooms.to_string();
+        // An address that cannot be had is told before anything is begun.
+        let http = match args.http.listen {
+            Listen::None => None,
+            Listen::At(address) => Some(server::listen(address, false).await?),
+        };
+        let examine = Arc::new(RoomsExamined(rooms.clone()));
         let replica = Replica::start(ReplicaOptions {
             rooms,
             lease: args.lease,
@@ -38,6 +45,10 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
             ReplicaError::Rooms(error) => explain(error),
             other => other.into(),
         })?;
+        let http = match http {
+            None => None,
+            Some(http) => Some(http.serve(replica.rooms(), Some(examine), args.http.options()).await?),
+        };
         printer.remark(&format!(
             "remora {} keeps {shown}; a lease lives {}",
             env!("CARGO_PKG_VERSION"),
@@ -45,7 +56,13 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
         ));
         printer
             .remark("start workers anywhere with the same three: remora worker --slots 4   (Ctrl-C stops)");
+        if let Some(http) = &http {
+            printer.remark(&format!("the API is at {}", http.url()));
+        }
         until_told(&replica).await?;
+        if let Some(http) = http {
+            http.shutdown().await;
+        }
         replica.shutdown().await;
         printer.remark("stopped; other servers go on, and workers keep what they run");
         Ok(code::OK)

@@ -31,7 +31,7 @@ async fn plan(client: &Client, name: &str, text: &str) -> String {
 }
 
 fn walks(plan: &str) -> Vec<&str> {
-    let small = ["on pool"];
+    let small = ["on pool", "on token"];
     plan.lines()
         .filter(|line| line.contains("Seq Scan") && !small.iter().any(|one| line.contains(one)))
         .collect()

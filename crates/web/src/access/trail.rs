@@ -51,7 +51,10 @@ async fn write(store: Arc<dyn Access>, mut receiver: mpsc::Receiver<Waiting>) {
     while receiver.recv_many(&mut waiting, TOGETHER).await > 0 {
         let (entries, written): (Vec<_>, Vec<_>) = waiting.drain(..).unzip();
         match store.add_to_trail(&entries).await {
-            Ok(()) => written.into_iter().for_each(|one| drop(one.send(()))),
+            Ok(()) => written.into_iter().for_each(|one| {
+                // Who does not wait any more has been told of it in the log.
+                let _ = one.send(());
+            }),
             // Whoever waits is told by the sender's end.
             Err(fault) => tracing::debug!(%fault, "entries of the trail were not written"),
         }

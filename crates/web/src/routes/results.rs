@@ -14,7 +14,7 @@ use super::Places;
 use crate::access::Caller;
 use crate::body::Document;
 use crate::files::{self, Part};
-use crate::problem::Reply;
+use crate::problem::{Refused, Reply};
 use crate::query::Query;
 use crate::router::Desk;
 use crate::streams;
@@ -86,7 +86,10 @@ pub(crate) async fn result_file(
     if tag.as_deref().is_some_and(|tag| files::names(&headers, header::IF_NONE_MATCH, tag)) {
         return Ok(described(StatusCode::NOT_MODIFIED.into_response(), path, &known));
     }
-    let part = files::part(&headers, known.length, tag.as_deref())?;
+    let part = match files::part(&headers, known.length, tag.as_deref()) {
+        Ok(part) => part,
+        Err(refused) => return Ok(outside(refused, known.length)),
+    };
     let (status, range) = match part {
         Part::Whole => (StatusCode::OK, 0..known.length),
         Part::Of(range) => (StatusCode::PARTIAL_CONTENT, range),
@@ -107,6 +110,15 @@ pub(crate) async fn result_file(
         }
     }
     Ok(response)
+}
+
+/// A range that cannot be given, with what could be.
+fn outside(refused: Refused, length: u64) -> Response {
+    let mut response = refused.into_response();
+    if let Ok(value) = HeaderValue::from_str(&format!("bytes */{length}")) {
+        response.headers_mut().insert(header::CONTENT_RANGE, value);
+    }
+    response
 }
 
 /// With everything that a reader must know of the file.

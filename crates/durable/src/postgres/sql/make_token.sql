@@ -6,7 +6,7 @@
 WITH made AS (
   INSERT INTO {schema}.token (id, name, scopes, digest, created_at, expires_at)
   SELECT $2::text, $3::text, $4::text, ($5::bytea[])[1], {schema}.now_ms($1::bigint),
-    least({schema}.now_ms($1::bigint) + $6::bigint, 253402300799999)
+    CASE WHEN $6::bigint IS NOT NULL THEN least({schema}.now_ms($1::bigint) + $6::bigint, 253402300799999) END
   WHERE (SELECT count(*) FROM {schema}.token) < $7::bigint
   ON CONFLICT (id) DO NOTHING
   RETURNING *

@@ -1,0 +1,12 @@
+//! The API over real sockets, on an embedded installation.
+
+mod conformance;
+mod document;
+mod door;
+mod files;
+mod help;
+mod hostile;
+mod payloads;
+mod size;
+mod streams;
+mod tls;
