@@ -47,7 +47,7 @@ impl Place {
             folder,
             next: AtomicU64::new(1),
         };
-        place.coordination.install_epoch(1).await.unwrap();
+        place.coordination.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
         let config = PoolConfig { revision: 1, global_limit: 1_000, lease_ms: 15_000, paused: vec![] };
         place.coordination.configure(&place.at(), &config).await.unwrap();
         place.coordination.open_epoch(&place.at()).await.unwrap();
