@@ -4,6 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use api::http::{Http, HttpOptions};
+use api::v1::Code;
+use api::{Api, Direct, DirectRooms, Problem};
+#[cfg(feature = "embedded")]
 use durable::{DurableReads, Listing};
 use protocol::NoEvents;
 use remora::{Client, DataFolder, RoomUrls, RoomsError};
@@ -21,6 +25,8 @@ pub(crate) struct Site {
     pub(crate) dir: PathBuf,
     /// The rooms of an installation, where there is one.
     pub(crate) rooms: Option<RoomUrls>,
+    /// A server's API, in place of both.
+    url: Option<String>,
     opened: OnceCell<(Client, Arc<dyn Target>)>,
 }
 
@@ -39,7 +45,84 @@ impl Site {
             target,
         )
         .map_err(|error| Failure::from(error).with_code(code::USAGE))?;
-        Ok(Self { dir: arguments.dir.clone(), rooms, opened: OnceCell::new() })
+        let url = arguments.url.clone().filter(|url| !url.is_empty() && !arguments.direct);
+        Ok(Self { dir: arguments.dir.clone(), rooms, url, opened: OnceCell::new() })
+    }
+
+    /// Whether a server is asked, on whatever machine it runs.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.url.is_some()
+    }
+
+    /// Whether anybody makes jobs go on.
+    pub(crate) async fn runs(&self) -> Result<bool, Failure> {
+        Ok(self.is_remote() || self.connect().await?.is_some())
+    }
+
+    /// Who answers what is only read.
+    pub(crate) async fn api(&self) -> Result<Arc<dyn Api>, Failure> {
+        if let Some(url) = &self.url {
+            return remote(url);
+        }
+        match self.connect().await? {
+            Some(client) => self.direct(&client).await,
+            #[cfg(feature = "embedded")]
+            None => match server::read_only(&DataFolder::new(&self.dir)) {
+                Ok(reads) => {
+                    let reads = Arc::new(reads);
+                    let listing = Arc::clone(&reads) as Arc<dyn Listing>;
+                    self.without_owner(listing, reads, Offline::default()).await
+                }
+                Err(error) => Err(Failure::from(error).hint(hint_for_folder(&self.dir))),
+            },
+            #[cfg(not(feature = "embedded"))]
+            None => Err(no_owner(&self.dir)),
+        }
+    }
+
+    /// Who makes changes: the owner, or the store of a data folder itself, where nobody owns it. `make`: also where there
+    /// is no data folder yet.
+    pub(crate) async fn api_to_change(&self, make: bool) -> Result<Arc<dyn Api>, Failure> {
+        if let Some(url) = &self.url {
+            return remote(url);
+        }
+        match self.connect().await? {
+            Some(client) => self.direct(&client).await,
+            #[cfg(feature = "embedded")]
+            None if make || DataFolder::new(&self.dir).database().is_file() => {
+                let write = server::OfflineWrite::open(&DataFolder::new(&self.dir))?;
+                let room = Arc::clone(&write.room);
+                let changes = Arc::clone(&room) as Arc<dyn durable::Durable>;
+                let offline = Offline { changes: Some(changes), held: Some(Arc::new(write)) };
+                self.without_owner(Arc::clone(&room) as Arc<dyn Listing>, room, offline).await
+            }
+            None => Err(no_owner(&self.dir)),
+        }
+    }
+
+    /// Over a client of the rooms.
+    pub(crate) async fn direct(&self, client: &Client) -> Result<Arc<dyn Api>, Failure> {
+        let rooms = DirectRooms::of(client.durable(), client.coordination(), self.target().await?);
+        Ok(Arc::new(Direct::new(rooms)))
+    }
+
+    #[cfg(feature = "embedded")]
+    async fn without_owner(
+        &self,
+        listing: Arc<dyn Listing>,
+        reads: Arc<dyn DurableReads>,
+        offline: Offline,
+    ) -> Result<Arc<dyn Api>, Failure> {
+        let rooms = DirectRooms {
+            listing,
+            reads,
+            durable: offline.changes,
+            coordination: None,
+            target: self.target().await?,
+            examine: None,
+            held: offline.held,
+        };
+        Ok(Arc::new(Direct::new(rooms)))
     }
 
     async fn opened(&self, rooms: &RoomUrls) -> Result<&(Client, Arc<dyn Target>), Failure> {
@@ -50,7 +133,7 @@ impl Site {
         self.opened.get_or_try_init(open).await
     }
 
-    /// A client; `None` for a data folder without an owner.
+    /// A client of the rooms; `None` for a data folder without an owner.
     pub(crate) async fn connect(&self) -> Result<Option<Client>, Failure> {
         if let Some(rooms) = &self.rooms {
             return Ok(Some(self.opened(rooms).await?.0.clone()));
@@ -65,20 +148,6 @@ impl Site {
     /// A client, for what only an owner or the rooms themselves can do.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         self.connect().await?.ok_or_else(|| no_owner(&self.dir))
-    }
-
-    /// Who answers reading commands.
-    pub(crate) async fn readers(&self) -> Result<Readers, Failure> {
-        match self.connect().await? {
-            Some(client) => Ok(Readers::Client(client)),
-            #[cfg(feature = "embedded")]
-            None => match server::read_only(&DataFolder::new(&self.dir)) {
-                Ok(reads) => Ok(Readers::Store(Box::new(reads))),
-                Err(error) => Err(Failure::from(error).hint(hint_for_folder(&self.dir))),
-            },
-            #[cfg(not(feature = "embedded"))]
-            None => Err(no_owner(&self.dir)),
-        }
     }
 
     /// Where results and logs are.
@@ -117,40 +186,38 @@ pub(crate) fn durable_url(named: Option<String>) -> Option<String> {
     named.or_else(|| std::env::var("DATABASE_URL").ok()).filter(|url| !url.is_empty())
 }
 
-/// Who answers reading commands.
-pub(crate) enum Readers {
-    /// The living owner, or the rooms themselves.
-    Client(Client),
-    /// The store of a data folder, read only.
-    #[cfg(feature = "embedded")]
-    Store(Box<durable::sqlite::SqliteReads>),
+/// The way to change the store of a data folder that nobody owns.
+#[cfg(feature = "embedded")]
+#[derive(Default)]
+struct Offline {
+    changes: Option<Arc<dyn durable::Durable>>,
+    /// The folder's lock.
+    held: Option<Arc<dyn std::any::Any + Send + Sync>>,
 }
 
-impl Readers {
-    /// The client, where there is one.
-    pub(crate) fn client(&self) -> Option<&Client> {
-        match self {
-            Self::Client(client) => Some(client),
-            #[cfg(feature = "embedded")]
-            Self::Store(_) => None,
-        }
-    }
+/// The API of a server.
+fn remote(url: &str) -> Result<Arc<dyn Api>, Failure> {
+    let token = std::env::var("REMORA_API_TOKEN").ok().filter(|token| !token.is_empty());
+    let options = HttpOptions { token, ..HttpOptions::new(url) };
+    Ok(Arc::new(Http::new(options).map_err(problem)?))
+}
 
-    pub(crate) fn listing(&self) -> Arc<dyn Listing> {
-        match self {
-            Self::Client(client) => client.durable(),
-            #[cfg(feature = "embedded")]
-            Self::Store(reads) => Arc::new(reads.as_ref().clone()),
+/// What the API answered instead.
+pub(crate) fn problem(problem: Problem) -> Failure {
+    let code = match problem.code {
+        Code::NotFound => code::NOT_FOUND,
+        Code::Refused | Code::KeyReused => code::REFUSED,
+        Code::Invalid | Code::BadBody | Code::TooLarge => code::USAGE,
+        _ => code::FAILED,
+    };
+    let hint = problem.hint.as_ref().map(ToString::to_string);
+    let hint = hint.or_else(|| match problem.code {
+        Code::Unauthenticated => {
+            Some("REMORA_API_TOKEN holds the token; `remora token create` makes one".to_owned())
         }
-    }
-
-    pub(crate) fn reads(&self) -> Arc<dyn DurableReads> {
-        match self {
-            Self::Client(client) => client.durable(),
-            #[cfg(feature = "embedded")]
-            Self::Store(reads) => Arc::new(reads.as_ref().clone()),
-        }
-    }
+        _ => None,
+    });
+    Failure { error: problem.into(), hint, code }
 }
 
 fn no_owner(dir: &Path) -> Failure {

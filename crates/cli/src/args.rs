@@ -31,6 +31,12 @@ pub(crate) struct Arguments {
     /// Where its results go: s3://… or file:/…
     #[arg(long, global = true, env = "REMORA_TARGET", hide_env_values = true, value_name = "URL", help_heading = ROOMS)]
     pub(crate) target: Option<String>,
+    /// The URL of a server's HTTP API, in place of rooms and data folder. REMORA_API_TOKEN is its token.
+    #[arg(long, global = true, env = "REMORA_URL", value_name = "URL", help_heading = ROOMS)]
+    pub(crate) url: Option<String>,
+    /// Ask the rooms or the data folder, whatever REMORA_URL says.
+    #[arg(long, global = true, help_heading = ROOMS)]
+    pub(crate) direct: bool,
     /// The form of data on standard output.
     #[arg(long, short, global = true, value_enum, default_value_t = Output::Table)]
     pub(crate) output: Output,
@@ -59,6 +65,10 @@ pub(crate) enum Verb {
     List(ListArgs),
     /// Show a job with its attempts.
     Show(JobArg),
+    /// Say what a job waits for, why its attempts ended, and what comes next.
+    Why(JobArg),
+    /// Show what each room holds of a job, side by side, with the spec's invariants evaluated on it.
+    Inspect(JobArg),
     /// Watch a job until it ends.
     Watch(JobArg),
     /// Print the log of a job's last attempt, or of another one.
@@ -305,6 +315,18 @@ pub(crate) struct ListArgs {
     /// Only this queue.
     #[arg(long)]
     pub(crate) queue: Option<String>,
+    /// Only jobs that run under this worker now: its name or its incarnation.
+    #[arg(long)]
+    pub(crate) worker: Option<String>,
+    /// Only jobs with this text in their id, kind, command or last error.
+    #[arg(long)]
+    pub(crate) text: Option<String>,
+    /// Only jobs accepted at or after this time.
+    #[arg(long, value_name = "TIME", value_parser = parse::moment)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only jobs accepted before this time.
+    #[arg(long, value_name = "TIME", value_parser = parse::moment)]
+    pub(crate) until: Option<Timestamp>,
     /// Only jobs older than this one.
     #[arg(long, value_name = "JOB")]
     pub(crate) before: Option<JobId>,

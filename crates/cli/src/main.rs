@@ -100,6 +100,8 @@ fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {
                 Verb::Submit(submit) => commands::submit::run(&site, submit, printer).await,
                 Verb::List(list) => commands::list::run(&site, list, printer).await,
                 Verb::Show(show) => commands::show::run(&site, show.job, printer).await,
+                Verb::Why(why) => commands::why::run(&site, why.job, printer).await,
+                Verb::Inspect(inspect) => commands::inspect::run(&site, inspect.job, printer).await,
                 Verb::Watch(watch) => commands::watch::run(&site, watch.job, printer).await,
                 Verb::Logs(logs) => commands::logs::run(&site, logs, printer).await,
                 Verb::Cancel(jobs) => commands::cancel::run(&site, jobs.jobs, printer).await,

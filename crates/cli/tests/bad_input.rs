@@ -44,7 +44,7 @@ impl Place {
     fn jobs(&self) -> usize {
         let output = self.remora(&["list", "--output", "json"]);
         let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        value["jobs"].as_array().unwrap().len()
+        value["items"].as_array().unwrap().len()
     }
 }
 

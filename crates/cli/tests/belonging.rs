@@ -128,6 +128,21 @@ fn another_target_than_the_one_that_the_others_read_is_refused_and_nothing_is_wr
     assert!(wrong.remora(&["list"]).status.success());
 }
 
+#[test]
+fn two_installations_in_one_target_are_told_apart_for_each_would_sweep_the_others_results() {
+    let place = tempfile::tempdir().unwrap();
+    let redis = testbed::redis::shared();
+    let (first, second) =
+        (Named::new(place.path(), "first_there", &redis), Named::new(place.path(), "second_there", &redis));
+    drop(first.serve());
+    let confused = Named { target: first.target.clone(), ..second.clone() };
+    confused.refused(&["is not the target of this installation", "its marker is tgt_", "of its own"]);
+    let doctor = confused.remora(&["doctor"]);
+    assert_eq!(doctor.status.code(), Some(1));
+    assert!(said(&doctor).contains("is not the target of this installation"), "{}", said(&doctor));
+    drop(second.serve());
+}
+
 fn strangers_in_one_pool(coordination: &str, name: &str) {
     let place = tempfile::tempdir().unwrap();
     let first = Named::new(place.path(), &format!("first_{name}"), coordination);

@@ -15,9 +15,10 @@ use thiserror::Error;
 use crate::rooms::{Opened, RoomUrls, RoomsError};
 
 /// What helps against the wrong target.
-pub(crate) const OTHER_TARGET: &str = "name the target that the others name; whoever moves a target copies everything in \
-                                       it, its marker `remora-target` too; where it is lost for good, a new one takes its \
-                                       place with that id in its marker";
+pub(crate) const OTHER_TARGET: &str = "name the target that the others name, and for a new installation a bucket, a prefix \
+                                       or a folder of its own; whoever moves a target copies everything in it, its marker \
+                                       `remora-target` too; where it is lost for good, a new one takes its place with that id \
+                                       in its marker";
 /// What helps against the wrong pool.
 pub(crate) const OTHER_INSTALLATION: &str = "name a pool of its own with ?pool=NAME; if that installation is gone for good, \
                                              `remora dev lose-coordination` gives its pool up";
@@ -28,14 +29,21 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Looks only. What is silent is passed over: whoever adopts an epoch compares the pool again.
 pub(crate) async fn compare(urls: &RoomUrls, opened: &Opened) -> Result<(), RoomsError> {
     let row = row(opened).await?;
-    let Some(publishes) = row.target else { return compare_pool(urls, opened, &row).await };
     let target = tokio::time::timeout(PATIENCE, opened.rooms.target.identity(None));
     let (pool, marker) = tokio::join!(compare_pool(urls, opened, &row), target);
     pool?;
     match marker {
-        Ok(Ok(marker)) => same_target(urls, marker, publishes),
+        // Nobody has published yet: whoever does first makes the marker.
+        Ok(Ok(None)) if row.target.is_none() => Ok(()),
+        Ok(Ok(marker)) => same_target(urls, marker, own_target(&row)),
         Ok(Err(_)) | Err(_) => Ok(()),
     }
+}
+
+/// The target that the installation publishes to: the one that was adopted, or a new one with the installation's own id.
+/// Two installations in one target would sweep each other's results away as those of jobs that nobody knows.
+fn own_target(row: &PoolRow) -> TargetId {
+    row.target.unwrap_or(TargetId(row.installation.0))
 }
 
 /// Looks, and makes the marker where nobody has published yet.
@@ -60,12 +68,12 @@ pub enum TargetError {
     /// The target.
     #[error("cannot ask the target which one it is")]
     Target(#[from] TargetFault),
-    /// It is not the one that the durable room remembers.
-    #[error("another target than the one that was published to so far ({}, that one is {publishes})", marked(*marker))]
+    /// It is another installation's, or not the one that was published to so far.
+    #[error("another target than this installation's ({}, its own is {publishes})", marked(*marker))]
     Other {
         /// What its marker says, where it has one.
         marker: Option<TargetId>,
-        /// The one that the durable room remembers.
+        /// The installation's own.
         publishes: TargetId,
     },
 }
@@ -79,20 +87,18 @@ pub(crate) fn marked(marker: Option<TargetId>) -> String {
 /// # Errors
 /// Another target, or a room that gives no answer.
 pub async fn adopt_target(durable: &dyn DurableRoom, target: &dyn Target) -> Result<(), TargetError> {
-    let known = durable.pool().await?.target;
-    let mut marker = target.identity(None).await?;
-    let runtime = Runtime::system();
-    let publishes = match known {
-        Some(known) => known,
-        None => {
-            let offered = runtime.new_target_id();
-            // Of several processes that begin at once each finds the same.
-            marker = target.identity(Some(offered)).await?;
-            let origin = Caller::new(runtime.new_actor_id()).send().origin;
-            durable.adopt_target(&origin, marker.unwrap_or(offered)).await?
-        }
-    };
-    if marker == Some(publishes) { Ok(()) } else { Err(TargetError::Other { marker, publishes }) }
+    let row = durable.pool().await?;
+    let publishes = own_target(&row);
+    // Of several processes that begin at once each offers the same.
+    let marker = target.identity(row.target.is_none().then_some(publishes)).await?;
+    if marker != Some(publishes) {
+        return Err(TargetError::Other { marker, publishes });
+    }
+    if row.target.is_none() {
+        let origin = Caller::new(Runtime::system().new_actor_id()).send().origin;
+        durable.adopt_target(&origin, publishes).await?;
+    }
+    Ok(())
 }
 
 /// What the two are, for people: the pool, then the target. Nothing where the rooms cannot be opened, which others say.
@@ -110,11 +116,11 @@ pub(crate) async fn findings(urls: &RoomUrls) -> (Option<Finding>, Option<Findin
     {
         (Err(_), _) => return (Some(pool), None),
         (Ok(Err(fault)), _) => Finding::bad("marker", told(&fault)),
-        (Ok(Ok(_)), None) => {
+        (Ok(Ok(None)), None) => {
             Finding::ok("marker", "nobody has published yet: the first worker's target is the one")
         }
-        (Ok(Ok(found)), Some(publishes)) => match same_target(urls, found, publishes) {
-            Ok(()) => Finding::ok("marker", format!("{publishes}, the target of this installation")),
+        (Ok(Ok(found)), _) => match same_target(urls, found, own_target(&row)) {
+            Ok(()) => Finding::ok("marker", format!("{}, the target of this installation", own_target(&row))),
             Err(error) => refused("marker", &error),
         },
     };

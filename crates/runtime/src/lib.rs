@@ -19,7 +19,7 @@ pub use panic::catch_panic;
 pub use rng::{Rng, SeededRng, SystemRng};
 pub use spawner::{BoxFuture, Spawner, TokioSpawner};
 
-use protocol::{ActorId, AttemptId, JobId, ReservationId, TargetId};
+use protocol::{ActorId, AttemptId, JobId, ReservationId};
 
 /// The ports together.
 #[derive(Clone)]
@@ -63,12 +63,6 @@ impl Runtime {
     #[must_use]
     pub fn new_reservation_id(&self) -> ReservationId {
         ReservationId(self.new_id())
-    }
-
-    /// A new id for a target.
-    #[must_use]
-    pub fn new_target_id(&self) -> TargetId {
-        TargetId(self.new_id())
     }
 
     /// A new id for an actor or an incarnation.

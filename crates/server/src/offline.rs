@@ -1,5 +1,7 @@
 //! A data folder without an owner: reading, and one write under the lock (protocol §7).
 
+use std::sync::Arc;
+
 use durable::sqlite::{OpenError, Options, SqliteReads, SqliteRoom};
 use remora::DataFolder;
 use thiserror::Error;
@@ -28,7 +30,7 @@ pub fn read_only(folder: &DataFolder) -> Result<SqliteReads, OfflineError> {
 /// The durable store under the owner's lock, for one write.
 pub struct OfflineWrite {
     /// The room.
-    pub room: SqliteRoom,
+    pub room: Arc<SqliteRoom>,
     _lock: FolderLock,
 }
 
@@ -39,7 +41,7 @@ impl OfflineWrite {
     /// When somebody owns the folder, or the store cannot be opened.
     pub fn open(folder: &DataFolder) -> Result<Self, OfflineError> {
         let lock = FolderLock::take(folder)?;
-        let room = SqliteRoom::open(folder.database(), Options::default())?;
+        let room = Arc::new(SqliteRoom::open(folder.database(), Options::default())?);
         Ok(Self { room, _lock: lock })
     }
 }

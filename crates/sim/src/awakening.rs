@@ -249,6 +249,8 @@ fn story<F: Future<Output = ()> + Send + 'static>(
     let (inner, path) = (Arc::clone(&core), work.path().to_owned());
     core.run(Box::pin(async move {
         let stage = Stage::set(&inner, &path, paused).await;
+        // The worker begins, and listens.
+        stage.pass(Duration::from_millis(1)).await;
         stage.tell(Wake::Epoch);
         stage.pass(Duration::from_secs(5)).await;
         assert!(stage.has_registered().await);

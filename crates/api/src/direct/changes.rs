@@ -52,6 +52,14 @@ pub(crate) fn job_spec(submission: Submission) -> Answer<JobSpec> {
     Ok(spec)
 }
 
+/// Checks a submission whole, before anything is done for it.
+///
+/// # Errors
+/// The first field that is wrong.
+pub fn check(submission: &Submission) -> Answer<()> {
+    job_spec(submission.clone()).map(drop)
+}
+
 fn refused_submission(guard: Guard) -> Problem {
     match guard {
         Guard::SameRequest => Problem {

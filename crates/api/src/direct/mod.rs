@@ -13,6 +13,7 @@ mod results;
 mod trouble;
 mod watching;
 
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use crate::v1::{
     Cancelled, Code, Inspection, Item, Job, JobDetail, JobQuery, Overview, Page, Pool, PoolChange, Problem,
     Queue, Readiness, ResultEntry, ResultSummary, Retried, RoomReport, Submission, Submitted, Why, Worker,
 };
+pub use changes::check;
 use manifests::Manifests;
 
 /// Examines the rooms, for `doctor`.
@@ -52,6 +54,8 @@ pub struct DirectRooms {
     pub target: Arc<dyn Target>,
     /// Who examines them.
     pub examine: Option<Arc<dyn Examine>>,
+    /// What has to live as long as they are used, such as a lock.
+    pub held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl DirectRooms {
@@ -69,6 +73,7 @@ impl DirectRooms {
             coordination: Some(coordination),
             target,
             examine: None,
+            held: None,
         }
     }
 }

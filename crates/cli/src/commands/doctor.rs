@@ -5,13 +5,16 @@ use std::path::Path;
 use protocol::{Finding, Level};
 use serde_json::json;
 
-use crate::access::Site;
+use crate::access::{Site, problem};
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
 type Examined = Vec<(&'static str, Vec<Finding>)>;
 
 pub(crate) async fn run(site: &Site, printer: &Printer) -> Result<u8, Failure> {
+    if site.is_remote() {
+        return of_a_server(site, printer).await;
+    }
     let mut examined: Examined = vec![("program", vec![program()])];
     match &site.rooms {
         Some(rooms) => examined.extend(rooms.doctor().await),
@@ -25,6 +28,35 @@ pub(crate) async fn run(site: &Site, printer: &Printer) -> Result<u8, Failure> {
     Ok(if bad { code::FAILED } else { code::OK })
 }
 
+/// What a server finds in its rooms, from where it runs.
+async fn of_a_server(site: &Site, printer: &Printer) -> Result<u8, Failure> {
+    let reports = site.api().await?.doctor().await.map_err(problem)?;
+    let found =
+        || reports.iter().flat_map(|report| report.findings.iter().map(move |found| (&report.room, found)));
+    let bad = found().any(|(_, found)| found.level == "bad");
+    if printer.is_json() {
+        let findings: Vec<_> = found()
+            .map(|(room, found)| {
+                json!({ "room": room, "name": found.name, "level": found.level, "text": found.text })
+            })
+            .collect();
+        printer.json(&findings)?;
+    } else {
+        found().for_each(|(room, found)| line((&found.level, room), &found.name, &found.text, printer));
+    }
+    Ok(if bad { code::FAILED } else { code::OK })
+}
+
+fn line((level, room): (&str, &str), name: &str, text: &str, printer: &Printer) {
+    let colour = match level {
+        "ok" => "32",
+        "warn" => "33",
+        _ => "31;1",
+    };
+    let level = printer.paint(&format!("{level:<5}"), colour);
+    printer.line(&format!("{level} {room:<13} {name:<20} {text}"));
+}
+
 fn show(examined: &Examined, printer: &Printer) -> Result<(), Failure> {
     let all = || examined.iter().flat_map(|(room, findings)| findings.iter().map(move |found| (room, found)));
     if printer.is_json() {
@@ -35,15 +67,7 @@ fn show(examined: &Examined, printer: &Printer) -> Result<(), Failure> {
             .collect();
         return printer.json(&findings);
     }
-    for (room, found) in all() {
-        let colour = match found.level {
-            Level::Ok => "32",
-            Level::Warn => "33",
-            Level::Bad => "31;1",
-        };
-        let level = printer.paint(&format!("{:<5}", word(found.level)), colour);
-        printer.line(&format!("{level} {:<13} {:<20} {}", room, found.name, found.text));
-    }
+    all().for_each(|(room, found)| line((word(found.level), room), found.name, &found.text, printer));
     Ok(())
 }
 

@@ -1,121 +1,119 @@
 //! Following one job: its log, its progress, its end.
 
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::pin::pin;
 use std::time::Duration;
 
-use coordination::LiveProgress;
-use durable::{AttemptView, JobView};
+use api::v1::{Job, JobDetail, Problem, Progress};
+use api::{Answer, Api};
+use futures_util::{Stream, StreamExt as _, stream};
 use indicatif::ProgressBar;
-use protocol::{JobId, Phase, UserProgress, Verdict};
-use remora::{Client, ClientError};
-use target::{LogReader, StageId, Target};
+use protocol::{JobId, Phase};
+use tokio::sync::mpsc;
 
+use crate::access::problem;
 use crate::failure::{Failure, code};
 use crate::parse::show_ms;
 use crate::printer::Printer;
 
-/// How often the log is looked at while a job runs.
-const LOG_LOOK: Duration = Duration::from_millis(100);
-
-/// Prints the logs of a job's attempts as they grow.
-pub(crate) struct LogFollower<'a> {
-    target: &'a dyn Target,
+/// The attempts of a job, one after another as they begin, those of the past too, until it has ended.
+pub(crate) async fn jobs_attempts(
+    api: &dyn Api,
     job: JobId,
-    current: Option<(u32, Box<dyn LogReader>)>,
-    /// Read and not given yet: a read may be given up in the middle.
-    out: Vec<u8>,
-}
-
-impl<'a> LogFollower<'a> {
-    pub(crate) fn new(target: &'a dyn Target, job: JobId) -> Self {
-        Self { target, job, current: None, out: Vec::new() }
-    }
-
-    /// Goes on to the attempts that the view shows; gives what they have written since.
-    pub(crate) async fn read(&mut self, attempts: &[AttemptView]) -> Vec<u8> {
-        let seen = self.current.as_ref().map_or(0, |(token, _)| *token);
-        self.read_current().await;
-        for attempt in attempts.iter().filter(|attempt| attempt.token.0 > seen) {
-            let stage = StageId { job: self.job, token: attempt.token, attempt: attempt.attempt };
-            self.current = Some((attempt.token.0, self.target.read_log(&stage)));
-            self.read_current().await;
-        }
-        std::mem::take(&mut self.out)
-    }
-
-    /// What the attempt read last has written since.
-    async fn read_current(&mut self) {
-        if let Some((_, reader)) = &mut self.current {
-            match reader.read_more().await {
-                Ok(bytes) => self.out.extend(bytes),
-                Err(error) => tracing::warn!(%error, "cannot read the log"),
+) -> Result<impl Stream<Item = Result<u32, Failure>>, Failure> {
+    let events = api.watch(job).await.map_err(problem)?;
+    let begun = events.scan(0, |seen, event| {
+        let new = match event {
+            Ok(event) => {
+                let last = event.job.map_or(*seen, |job| job.attempt);
+                let new: Vec<_> = (*seen + 1..=last).map(Ok).collect();
+                *seen = last.max(*seen);
+                new
             }
-        }
-    }
-}
-
-/// The folder that a published result lies in, where the target is a folder.
-pub(crate) fn local_result(target: &dyn Target, view: &JobView) -> Option<PathBuf> {
-    let result = view.result.as_ref()?;
-    let stage = StageId { job: result.job, token: result.token, attempt: result.attempt };
-    target.local_result(&stage)
+            Err(told) => vec![Err(problem(told))],
+        };
+        std::future::ready(Some(stream::iter(new)))
+    });
+    Ok(begun.flatten())
 }
 
 /// Follows a job to its end; bar and log go to standard error.
-pub(crate) async fn follow(
-    client: &Client,
-    target: &dyn Target,
-    job: JobId,
-    printer: &Printer,
-) -> Result<JobView, ClientError> {
+pub(crate) async fn follow(api: &dyn Api, job: JobId, printer: &Printer) -> Answer<JobDetail> {
     let bar = printer.bar();
     bar.enable_steady_tick(Duration::from_millis(120));
     bar.set_prefix("queued");
-    let mut log = LogFollower::new(target, job);
-    let mut shown = String::new();
-    let attempts: Mutex<Vec<AttemptView>> = Mutex::default();
-    let seen = || attempts.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let looking = client.watch(job, |view, live| {
-        attempts.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&view.attempts);
-        describe(&bar, view, live);
-        note_change(printer, &bar, view, &mut shown);
-        view.summary.phase.is_terminal().then(|| view.clone())
-    });
-    let logging = async {
-        loop {
-            let text = log.read(&seen()).await;
-            if !text.is_empty() {
-                bar.suspend(|| printer.log(&text));
-            }
-            tokio::time::sleep(LOG_LOOK).await;
-        }
-    };
-    let end = tokio::select! {
-        end = looking => end,
-        never = logging => never,
-    };
-    if let Ok(view) = &end {
-        let text = log.read(&view.attempts).await;
-        bar.suspend(|| printer.log(&text));
-    }
+    let (begun, attempts) = mpsc::unbounded_channel();
+    let looking = look(api, job, (&bar, printer), begun);
+    let (end, ()) = tokio::join!(looking, logs(api, job, (&bar, printer), attempts));
     bar.finish_and_clear();
-    end
+    end?;
+    api.job(job).await
 }
 
-fn describe(bar: &ProgressBar, view: &JobView, live: Option<LiveProgress>) {
-    let token = view.summary.token.0;
-    bar.set_prefix(format!(
-        "{}{}",
-        view.summary.phase,
-        if token > 1 { format!(" (attempt {token})") } else { String::new() }
-    ));
-    let progress = live.map(|live| live.progress).or_else(|| view.summary.progress.clone());
-    bar.set_message(progress.map_or_else(String::new, |progress| show_progress(&progress)));
+/// Shows each change until the job has ended; tells of attempts as they begin.
+async fn look(
+    api: &dyn Api,
+    job: JobId,
+    (bar, printer): (&ProgressBar, &Printer),
+    begun: mpsc::UnboundedSender<u32>,
+) -> Answer<()> {
+    let mut events = api.watch(job).await?;
+    let (mut seen, mut told) = (0, 0);
+    while let Some(event) = events.next().await {
+        let event = event?;
+        let Some(job) = event.job else {
+            if event.text.is_some() {
+                return Err(Problem::new(api::v1::Code::Unavailable, event.text.unwrap_or_default()));
+            }
+            continue;
+        };
+        for attempt in seen + 1..=job.attempt {
+            // Nobody listens any more only when nobody reads the log.
+            let _ = begun.send(attempt);
+        }
+        seen = job.attempt.max(seen);
+        describe(bar, &job);
+        if let Some(ended) = ended_attempt(&job).filter(|ended| *ended > told) {
+            told = ended;
+            note_end(api, &job, (bar, printer)).await;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the attempts' logs, one after another, as they grow.
+async fn logs(
+    api: &dyn Api,
+    job: JobId,
+    (bar, printer): (&ProgressBar, &Printer),
+    mut attempts: mpsc::UnboundedReceiver<u32>,
+) {
+    while let Some(attempt) = attempts.recv().await {
+        let pieces = match api.log(job, Some(attempt), true).await {
+            Ok(pieces) => pieces,
+            Err(told) => {
+                tracing::warn!(%told, "cannot read the log");
+                continue;
+            }
+        };
+        let mut pieces = pin!(pieces);
+        while let Some(piece) = pieces.next().await {
+            match piece {
+                Ok(bytes) => bar.suspend(|| printer.log(&bytes)),
+                Err(told) => tracing::warn!(%told, "cannot read the log"),
+            }
+        }
+    }
+}
+
+fn describe(bar: &ProgressBar, job: &Job) {
+    let attempt = job.attempt;
+    let tries = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
+    bar.set_prefix(format!("{}{tries}", job.phase));
+    bar.set_message(job.progress.as_ref().map_or_else(String::new, show_progress));
 }
 
 /// `3/10 (30%) message`.
-pub(crate) fn show_progress(progress: &UserProgress) -> String {
+pub(crate) fn show_progress(progress: &Progress) -> String {
     let mut text = match progress.total {
         Some(total) if total > 0 => {
             let percent = u128::from(progress.done) * 100 / u128::from(total);
@@ -141,26 +139,28 @@ pub(crate) fn clean(text: &str) -> String {
         .collect()
 }
 
-/// One line for each attempt that ended without ending the job.
-fn note_change(printer: &Printer, bar: &ProgressBar, view: &JobView, shown: &mut String) {
-    let Some(ended) = view.attempts.iter().rev().find(|attempt| attempt.verdict.is_some()) else { return };
-    let key = ended.attempt.to_string();
-    if *shown == key || view.summary.phase.is_terminal() {
-        return;
+/// The last attempt that ended without ending the job, as far as the job itself tells.
+fn ended_attempt(job: &Job) -> Option<u32> {
+    match job.phase {
+        Phase::Queued | Phase::RetryWait => Some(job.attempt),
+        Phase::Running | Phase::Cancelling => job.attempt.checked_sub(1),
+        Phase::Succeeded | Phase::Failed | Phase::Cancelled => None,
     }
-    *shown = key;
-    let error =
-        ended.error.as_deref().map(|error| clean(error.lines().next().unwrap_or(""))).unwrap_or_default();
-    let text = format!("attempt {} ended: {error}; {}", ended.token, next(view));
-    bar.suspend(|| printer.remark(&printer.paint(&text, "33")));
+    .filter(|attempt| *attempt > 0)
 }
 
-fn next(view: &JobView) -> String {
-    if view.checkpoint_revision > 0 {
-        "the next one goes on from the last checkpoint".to_owned()
+/// One line for an attempt that ended without ending the job.
+async fn note_end(api: &dyn Api, job: &Job, (bar, printer): (&ProgressBar, &Printer)) {
+    let Ok(detail) = api.job(job.job).await else { return };
+    let Some(ended) = detail.attempts.iter().rev().find(|attempt| attempt.ended_at.is_some()) else { return };
+    let error = ended.error.as_deref().map(|error| clean(error.lines().next().unwrap_or("")));
+    let next = if detail.checkpoint.is_some() {
+        "the next one goes on from the last checkpoint"
     } else {
-        "the next one begins anew".to_owned()
-    }
+        "the next one begins anew"
+    };
+    let text = format!("attempt {} ended: {}; {next}", ended.attempt, error.unwrap_or_default());
+    bar.suspend(|| printer.remark(&printer.paint(&text, "33")));
 }
 
 /// The exit code of a job's end.
@@ -173,64 +173,42 @@ pub(crate) fn verdict_code(phase: Phase) -> u8 {
 }
 
 /// One line that says how a job ended.
-pub(crate) fn verdict_line(printer: &Printer, view: &JobView) -> String {
-    let took = view.summary.finished_at.map(|end| show_ms(end.since_ms(view.summary.created_at)));
-    let took = took.unwrap_or_default();
-    let attempts = view.attempts.len();
+pub(crate) fn verdict_line(printer: &Printer, detail: &JobDetail) -> String {
+    let job = &detail.job;
+    let took = job.finished_at.map(|end| show_ms(end.0.since_ms(job.created_at.0))).unwrap_or_default();
+    let attempts = detail.attempts.len();
     let tries = if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") };
-    match view.summary.phase {
+    match job.phase {
         Phase::Succeeded => {
-            let files = view.result.as_ref().map_or(0, |result| result.record.files);
-            let bytes = view.result.as_ref().map_or(0, |result| result.record.bytes);
+            let files = detail.result.as_ref().map_or(0, |result| result.files);
+            let bytes = detail.result.as_ref().map_or(0, |result| result.bytes);
             let what = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
             printer.paint(&format!("succeeded after {took}, {tries}: {what}, {bytes} bytes"), "32")
         }
         Phase::Cancelled => printer.paint(&format!("cancelled after {took}: nothing was published"), "33"),
         phase => {
-            let error = view
-                .attempts
-                .iter()
-                .rev()
-                .find_map(|attempt| attempt.error.as_deref())
-                .unwrap_or("no error text");
-            printer.paint(&format!("{phase} after {took}, {tries}: {}", clean(error)), "31")
+            let errors = detail.attempts.iter().rev().find_map(|attempt| attempt.error.as_deref());
+            let error = clean(errors.unwrap_or("no error text"));
+            printer.paint(&format!("{phase} after {took}, {tries}: {error}"), "31")
         }
     }
 }
 
-/// Says how a job ended and, on standard output, where its result is.
-pub(crate) fn report(target: &dyn Target, view: &JobView, printer: &Printer) -> Result<u8, Failure> {
-    printer.remark(&verdict_line(printer, view));
-    let path = local_result(target, view);
+/// Says how a job ended and, on standard output, where its result is. Of a server elsewhere its folder is no path here.
+pub(crate) fn report(detail: &JobDetail, is_remote: bool, printer: &Printer) -> Result<u8, Failure> {
+    printer.remark(&verdict_line(printer, detail));
+    let path = detail.result.as_ref().and_then(|result| result.path.as_ref()).filter(|_| !is_remote);
     if printer.is_json() {
         printer.json(&serde_json::json!({
-            "job": view.summary.job,
-            "phase": view.summary.phase,
-            "attempts": view.attempts.len(),
+            "job": detail.job.job,
+            "phase": detail.job.phase,
+            "attempts": detail.attempts.len(),
             "path": path,
         }))?;
     } else if let Some(path) = path {
-        printer.line(&path.display().to_string());
-    } else if view.result.is_some() {
-        printer.hint(&format!("`remora result {} --to FOLDER` copies the result", view.summary.job));
+        printer.line(path);
+    } else if detail.result.is_some() {
+        printer.hint(&format!("`remora result {} --to FOLDER` copies the result", detail.job.job));
     }
-    Ok(verdict_code(view.summary.phase))
-}
-
-/// An attempt's end in a word.
-pub(crate) fn verdict_word(verdict: Option<Verdict>) -> &'static str {
-    use protocol::FailureCause;
-    match verdict {
-        None => "running",
-        Some(Verdict::Succeeded) => "succeeded",
-        Some(Verdict::Cancelled) => "cancelled",
-        Some(Verdict::Failed(cause)) => match cause {
-            FailureCause::Failed => "failed",
-            FailureCause::TimedOut => "timed_out",
-            FailureCause::Drained => "drained",
-            FailureCause::BadCheckpoint => "bad_checkpoint",
-            FailureCause::Permanent => "permanent",
-            FailureCause::Lost => "lost",
-        },
-    }
+    Ok(verdict_code(detail.job.phase))
 }

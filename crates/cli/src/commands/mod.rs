@@ -15,6 +15,7 @@ pub(crate) mod demo;
 pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod follow;
+pub(crate) mod inspect;
 pub(crate) mod limits;
 pub(crate) mod list;
 pub(crate) mod logs;
@@ -34,6 +35,7 @@ pub(crate) mod submit;
 #[cfg(any(feature = "embedded", feature = "fleet"))]
 pub(crate) mod token;
 pub(crate) mod watch;
+pub(crate) mod why;
 #[cfg(any(feature = "embedded", feature = "fleet"))]
 pub(crate) mod worker;
 pub(crate) mod workers;

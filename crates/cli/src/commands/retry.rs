@@ -1,42 +1,29 @@
 //! `remora retry JOB…`.
 
-use durable::Retried;
-use protocol::{Guard, JobId};
-use remora::ClientError;
-use serde_json::json;
+use api::v1::{Item, Retried, RetriedAs};
+use protocol::JobId;
 
-use super::change::{Change, each};
-use crate::access::Site;
-use crate::failure::{Failure, code};
+use super::change::each;
+use crate::access::{Site, problem};
+use crate::failure::Failure;
 use crate::printer::Printer;
 
 pub(crate) async fn run(site: &Site, jobs: Vec<JobId>, printer: &Printer) -> Result<u8, Failure> {
-    each(site, &jobs, Change::Retry, printer).await
-}
-
-/// What a retry came to, for people and for programs.
-pub(crate) fn describe(job: JobId, retried: Retried) -> (String, serde_json::Value) {
-    match retried {
-        Retried::DueNow => (format!("{job} is queued now"), json!({ "job": job, "retried": "due_now" })),
-        Retried::Offered => (format!("{job} is offered again"), json!({ "job": job, "retried": "offered" })),
-        Retried::NewJob(new) => (
-            format!("{new} is a new job, a retry of {job}"),
-            json!({ "job": job, "retried": "new_job", "new_job": new }),
-        ),
+    let api = site.api_to_change(false).await?;
+    let items = api.retry(&jobs).await.map_err(problem)?;
+    let any = items.iter().any(|item| matches!(item, Item::Done(_)));
+    let code = each(items, describe, printer)?;
+    if any && !site.runs().await? {
+        printer.hint("nothing runs it yet; start `remora dev`");
     }
+    Ok(code)
 }
 
-/// A refused retry in plain words.
-pub(crate) fn refusal(job: JobId, error: ClientError) -> Failure {
-    match error {
-        ClientError::Refused(Guard::Terminal) => {
-            Failure::new(code::REFUSED, format!("{job} is under way and needs no retry"))
-        }
-        ClientError::Refused(Guard::Cancellable) => {
-            Failure::new(code::REFUSED, format!("{job} has succeeded; its result is published"))
-                .hint("submit it anew to run it again")
-        }
-        ClientError::NoSuchJob(job) => Failure::new(code::NOT_FOUND, format!("there is no job {job}")),
-        other => other.into(),
+/// What a retry came to.
+fn describe(done: &Retried) -> String {
+    match done.retried {
+        RetriedAs::DueNow => format!("{} is queued now", done.job),
+        RetriedAs::Offered => format!("{} is offered again", done.job),
+        RetriedAs::NewJob => format!("{} is a new job, a retry of {}", done.now, done.job),
     }
 }

@@ -1,46 +1,52 @@
 //! `remora run -- COMMAND`: submit, watch, say where the result is (protocol §7).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agents::CleanerOptions;
-use durable::{JobFilter, JobView};
+use api::v1::{Code, JobDetail};
+use api::{Answer, Api};
+use durable::JobFilter;
 use protocol::{JobId, Phase};
-use remora::{Client, ClientError, DataFolder};
+use remora::{Client, DataFolder};
 use server::{LockError, Owner, OwnerError, OwnerOptions};
-use target::Target;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::dev::{explain as explain_owner, supervisor};
 use super::follow::{follow, report};
-use super::submit::explain;
-use crate::access::{Site, absolute};
+use super::submit::submit;
+use crate::access::{Site, absolute, problem};
 use crate::args::RunArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
-use crate::spec::job_spec;
+use crate::spec::submission;
 
 /// `run` is at a desk: a program that fails thrice will fail again.
 const ATTEMPTS: u32 = 3;
 const SLOTS: u32 = 2;
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// This process's way to the folder: as its owner, or as a client of its owner.
+/// This process's way to the rooms: as a data folder's owner, as a client of its owner or of the rooms, or by a server.
 struct Way {
-    client: Client,
+    api: Arc<dyn Api>,
+    client: Option<Client>,
     owner: Option<Owner>,
 }
 
 pub(crate) async fn run(site: &Site, args: RunArgs, printer: &Printer) -> Result<u8, Failure> {
-    let spec = job_spec(args.job, ATTEMPTS)?;
-    let target = site.target().await?;
+    let submission = submission(args.job, ATTEMPTS)?;
+    // A data folder is made for a job that can be accepted only.
+    api::check(&submission).map_err(problem)?;
     let mut way = open(site, printer).await?;
-    let submitted = way.client.submit(spec).await.map_err(explain)?;
+    let submitted = submit(way.api.as_ref(), submission).await.map_err(problem)?;
+    // Rooms and servers go on by themselves; a data folder needs an owner.
+    let is_away = site.rooms.is_some() || site.is_remote();
     if submitted.existed {
         printer.remark("the job was there already, under this idempotency key");
     }
     let result = loop {
-        match watch(&way, target.as_ref(), submitted.job, printer).await {
-            Err(End::Silent) if site.rooms.is_some() => {
+        match watch(&way, submitted.job, printer).await {
+            Err(End::Silent) if is_away => {
                 tracing::warn!("the stores give no answer; the job goes on, and they are asked again");
                 tokio::time::sleep(ASK_AGAIN).await;
             }
@@ -52,7 +58,7 @@ pub(crate) async fn run(site: &Site, args: RunArgs, printer: &Printer) -> Result
                 way = open(site, printer).await?;
             }
             Err(End::Left) => {
-                printer.remark(if site.rooms.is_some() {
+                printer.remark(if is_away {
                     "left; the job, or its cancel, goes on"
                 } else {
                     "left; what is unfinished, a cancel too, goes on when the data folder has an owner again"
@@ -60,10 +66,10 @@ pub(crate) async fn run(site: &Site, args: RunArgs, printer: &Printer) -> Result
                 return leave(way, code::LEFT);
             }
             Err(End::Failure(failure)) => break Err(failure),
-            Ok(view) => break Ok(view),
+            Ok(ended) => break Ok(ended),
         }
     };
-    let code = result.and_then(|view| report(target.as_ref(), &view, printer));
+    let code = result.and_then(|ended| report(&ended, site.is_remote(), printer));
     if let Some(owner) = way.owner {
         owner.shutdown().await;
     }
@@ -79,14 +85,23 @@ fn leave(way: Way, code: u8) -> Result<u8, Failure> {
 }
 
 async fn open(site: &Site, printer: &Printer) -> Result<Way, Failure> {
+    if site.is_remote() {
+        return Ok(Way { api: site.api().await?, client: None, owner: None });
+    }
     let folder = DataFolder::new(absolute(&site.dir)?);
     // Between looking for an owner and taking the lock somebody else may take it: then look again.
     for _ in 0..50 {
         if let Some(client) = site.connect().await? {
-            return Ok(Way { client, owner: None });
+            return Ok(Way { api: site.direct(&client).await?, client: Some(client), owner: None });
         }
         match own(&folder, printer).await {
-            Ok(way) => return Ok(way),
+            Ok((client, owner)) => {
+                return Ok(Way {
+                    api: site.direct(&client).await?,
+                    client: Some(client),
+                    owner: Some(owner),
+                });
+            }
             Err(OwnerError::Lock(LockError::Owned { .. })) => {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -96,7 +111,7 @@ async fn open(site: &Site, printer: &Printer) -> Result<Way, Failure> {
     Err(Failure::new(code::FAILED, format!("the owner of {} does not answer", folder.root().display())))
 }
 
-async fn own(folder: &DataFolder, printer: &Printer) -> Result<Way, OwnerError> {
+async fn own(folder: &DataFolder, printer: &Printer) -> Result<(Client, Owner), OwnerError> {
     let program = |source| OwnerError::System { doing: "find this program's own file", source };
     let workers = supervisor(1, SLOTS).map_err(|failure| program(std::io::Error::other(failure.error)))?;
     let owner = Owner::start(OwnerOptions {
@@ -117,7 +132,7 @@ async fn own(folder: &DataFolder, printer: &Printer) -> Result<Way, OwnerError> 
     if client.durable().list(&filter).await.is_ok_and(|page| !page.jobs.is_empty()) {
         printer.remark("unfinished jobs of this data folder go on beside this one");
     }
-    Ok(Way { client, owner: Some(owner) })
+    Ok((client, owner))
 }
 
 enum End {
@@ -128,13 +143,13 @@ enum End {
 }
 
 /// Watches to the end. The first Ctrl-C asks for cancel, the second leaves.
-async fn watch(way: &Way, target: &dyn Target, job: JobId, printer: &Printer) -> Result<JobView, End> {
-    let following = follow(&way.client, target, job, printer);
+async fn watch(way: &Way, job: JobId, printer: &Printer) -> Result<JobDetail, End> {
+    let following = follow(way.api.as_ref(), job, printer);
     let gone = async {
-        if way.owner.is_some() {
-            return std::future::pending().await;
+        match &way.client {
+            Some(client) if way.owner.is_none() => client.closed().await,
+            _ => std::future::pending().await,
         }
-        way.client.closed().await;
     };
     let interrupted = async {
         // One listener for both: a second Ctrl-C while the first is carried out must not be missed.
@@ -147,18 +162,23 @@ async fn watch(way: &Way, target: &dyn Target, job: JobId, printer: &Printer) ->
             }
             if round == 0 {
                 printer.remark("asking for cancel (Ctrl-C again leaves)");
-                if let Err(error) = way.client.cancel(job).await {
-                    printer.remark(&format!("cannot cancel: {error}"));
+                if let Err(told) = cancel(way.api.as_ref(), job).await {
+                    printer.remark(&format!("cannot cancel: {told}"));
                 }
             }
         }
     };
     tokio::select! {
-        ended = following => ended.map_err(|error| match error {
-            ClientError::Fault(_) if way.owner.is_none() => End::Silent,
-            error => End::Failure(error.into()),
+        ended = following => ended.map_err(|told| match told.code {
+            Code::Unavailable | Code::Ambiguous if way.owner.is_none() => End::Silent,
+            _ => End::Failure(problem(told)),
         }),
         () = gone => Err(End::Silent),
         () = interrupted => Err(End::Left),
     }
+}
+
+async fn cancel(api: &dyn Api, job: JobId) -> Answer<()> {
+    let items = api.cancel(&[job]).await?;
+    items.into_iter().try_for_each(|item| item.into_result().map(drop))
 }

@@ -2,7 +2,7 @@
 //!
 //! Whoever reaches the rooms makes tokens; what was done stands in the trail as by `local`.
 
-use durable::{Access as _, DurableRoom, NewToken, Scope, TOKENS, TokenMade, TokenRow, TrailEntry};
+use durable::{DurableRoom, NewToken, Scope, TOKENS, TokenMade, TokenRow, TrailEntry};
 #[cfg(feature = "embedded")]
 use remora::DataFolder;
 use runtime::Runtime;
@@ -21,7 +21,7 @@ pub(crate) async fn run(site: &Site, args: TokenArgs, printer: &Printer) -> Resu
         #[cfg(feature = "embedded")]
         None => {
             let offline = server::OfflineWrite::open(&DataFolder::new(&site.dir))?;
-            act(&offline.room, args.action, printer).await
+            act(offline.room.as_ref(), args.action, printer).await
         }
         #[cfg(not(feature = "embedded"))]
         None => act(site.client().await?.durable().as_ref(), args.action, printer).await,

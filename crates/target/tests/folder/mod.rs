@@ -43,7 +43,10 @@ impl Fixture for Folder {
     fn change(&self, key: &str, bytes: Option<&[u8]>) {
         let path = self.root().join(key);
         match bytes {
-            Some(bytes) => fs::write(path, bytes).unwrap(),
+            Some(bytes) => {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, bytes).unwrap();
+            }
             None => fs::remove_file(path).unwrap(),
         }
     }

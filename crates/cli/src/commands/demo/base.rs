@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agents::CleanerOptions;
+use api::Api;
 use remora::{Client, DataFolder};
 use server::{Owner, OwnerOptions, SupervisorOptions};
-use target::Target;
 use target::file::FileTarget;
+use target::{StageId, Target};
 
 use super::LEASE;
 use crate::access::Site;
@@ -114,6 +115,7 @@ impl Stopped {
 
 /// The folder of every job's published result: its own, or a copy.
 pub(super) async fn published(
+    api: &dyn Api,
     target: &dyn Target,
     views: &[durable::JobView],
     copies: &std::path::Path,
@@ -124,11 +126,12 @@ pub(super) async fn published(
             folders.push(None);
             continue;
         };
-        folders.push(Some(match crate::commands::follow::local_result(target, view) {
+        let stage = StageId { job: result.job, token: result.token, attempt: result.attempt };
+        folders.push(Some(match target.local_result(&stage) {
             Some(folder) => folder,
             None => {
                 let copy = copies.join(result.job.to_string());
-                crate::commands::result::copy(target, result, &copy).await?;
+                crate::commands::result::copy(api, result.job, &copy).await?;
                 copy
             }
         }));

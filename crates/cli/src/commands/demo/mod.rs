@@ -14,8 +14,10 @@ mod rooms;
 mod script;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use api::{Direct, DirectRooms};
 use durable::JobView;
 use model::audit::Report;
 use protocol::{JobId, JobSpec};
@@ -101,7 +103,9 @@ async fn play(site: &Site, args: DemoArgs, printer: &Printer) -> Result<u8, Fail
     };
     printer.remark("");
     printer.remark("comparing every published result with a plain serial run …");
-    let published = base::published(base.target.as_ref(), &views, &place.path.join("published")).await?;
+    let rooms = DirectRooms::of(base.client.durable(), base.client.coordination(), Arc::clone(&base.target));
+    let copies = place.path.join("published");
+    let published = base::published(&Direct::new(rooms), base.target.as_ref(), &views, &copies).await?;
     let differences = compare::compare(&input, &parts, &views, &published, &place.path.join("serial"));
     let took = began.elapsed();
     let stopped = base.shutdown().await;

@@ -5,53 +5,50 @@ mod fetch;
 use std::io::{self, Write};
 use std::path::Path;
 
-use durable::{Document, PublishedResult};
+use api::Api;
+use api::v1::{EntryKind, ResultEntry, ResultSummary};
+use futures_util::StreamExt as _;
 use protocol::JobId;
 use serde_json::json;
-use target::{Manifest, Node, Part, StageId, Target};
 
-use super::follow::local_result;
-use super::show::job_view;
-use crate::access::Site;
+use crate::access::{Site, problem};
 use crate::args::ResultArgs;
 use crate::failure::{Failure, code};
 use crate::printer::Printer;
 
 pub(crate) async fn run(site: &Site, args: ResultArgs, printer: &Printer) -> Result<u8, Failure> {
-    let readers = site.readers().await?;
-    let target = site.target().await?;
-    let view = job_view(&readers, args.job).await?;
-    let Some(result) = &view.result else {
-        let failure = Failure::new(
-            code::NOT_FOUND,
-            format!("{} has no result: it is {}", args.job, view.summary.phase),
-        );
-        return Err(failure.hint(format!("`remora show {}` tells more", args.job)));
-    };
+    let api = site.api().await?;
+    let job = args.job;
+    let result = api.result(job).await.map_err(|told| {
+        let failure = problem(told);
+        if failure.code == code::NOT_FOUND {
+            return failure.hint(format!("`remora show {job}` tells more"));
+        }
+        failure
+    })?;
     if args.path {
-        let Some(path) = local_result(target.as_ref(), &view) else {
+        let Some(path) = result.path.as_ref().filter(|_| !site.is_remote()) else {
             return Err(Failure::new(code::REFUSED, "the target is no folder: the result has no path here")
-                .hint(format!("`remora result {} --to FOLDER` copies it", args.job)));
+                .hint(format!("`remora result {job} --to FOLDER` copies it")));
         };
-        return print_path(&path, result, printer);
+        return print_path(Path::new(path), job, printer);
     }
-    let manifest = manifest(target.as_ref(), result).await?;
     if let Some(name) = &args.file {
-        return print_file(target.as_ref(), result, &manifest, name, printer).await;
+        return print_file(api.as_ref(), job, name, printer).await;
     }
     if let Some(to) = &args.to {
-        copy(target.as_ref(), result, to).await?;
-        return print_path(&std::path::absolute(to)?, result, printer);
+        fetch::whole(api.as_ref(), job, to).await?;
+        return print_path(&std::path::absolute(to)?, job, printer);
     }
-    list(&manifest, result, printer)?;
+    list(api.as_ref(), &result, printer).await?;
     Ok(code::OK)
 }
 
-fn print_path(path: &Path, result: &PublishedResult, printer: &Printer) -> Result<u8, Failure> {
+fn print_path(path: &Path, job: JobId, printer: &Printer) -> Result<u8, Failure> {
     // A result without files is a folder that nobody had reason to make.
     std::fs::create_dir_all(path)?;
     if printer.is_json() {
-        printer.json(&json!({ "job": result.job, "path": path }))?;
+        printer.json(&json!({ "job": job, "path": path }))?;
     } else {
         printer.line(&path.display().to_string());
     }
@@ -59,35 +56,35 @@ fn print_path(path: &Path, result: &PublishedResult, printer: &Printer) -> Resul
 }
 
 /// Copies the whole result into a folder.
-pub(crate) async fn copy(target: &dyn Target, result: &PublishedResult, to: &Path) -> Result<(), Failure> {
-    fetch::whole(target, &manifest(target, result).await?, to).await
+pub(crate) async fn copy(api: &dyn Api, job: JobId, to: &Path) -> Result<(), Failure> {
+    fetch::whole(api, job, to).await
 }
 
-async fn manifest(target: &dyn Target, result: &PublishedResult) -> Result<Manifest, Failure> {
-    let bytes = match &result.record.manifest {
-        Document::Inline(bytes) => bytes.clone(),
-        Document::Stored { key, length, digest } => target.read(&Part::stored(key, *length, *digest)).await?,
-    };
-    Ok(Manifest::decode(&bytes)?)
-}
-
-async fn print_file(
-    target: &dyn Target,
-    result: &PublishedResult,
-    manifest: &Manifest,
-    name: &str,
-    printer: &Printer,
-) -> Result<u8, Failure> {
-    let job = result.job;
-    let known = manifest.entries.iter().find(|entry| entry.path == name).map(|entry| &entry.node);
-    if !matches!(known, Some(Node::File { .. })) {
-        return Err(no_file(job, name, known));
+/// All entries of a result.
+async fn entries(api: &dyn Api, job: JobId) -> Result<Vec<ResultEntry>, Failure> {
+    let (mut entries, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let page = api.result_entries(job, after.as_deref(), PAGE).await.map_err(problem)?;
+        entries.extend(page.items);
+        after = page.next;
+        if after.is_none() {
+            return Ok(entries);
+        }
     }
-    let stage = StageId { job, token: result.token, attempt: result.attempt };
-    let mut file = target.open_result(&stage, name, 0..u64::MAX).await?;
+}
+
+async fn print_file(api: &dyn Api, job: JobId, name: &str, printer: &Printer) -> Result<u8, Failure> {
+    let told = |told| {
+        let failure = problem(told);
+        if failure.code == code::NOT_FOUND {
+            return failure.hint(format!("`remora result {job}` lists its files; `--to FOLDER` copies all"));
+        }
+        failure
+    };
+    let mut file = api.result_file(job, name, 0..u64::MAX).await.map_err(told)?;
     let mut out = printer.writer();
-    while let Some(piece) = file.next().await? {
-        match out.write_all(&piece) {
+    while let Some(piece) = file.bytes.next().await {
+        match out.write_all(&piece.map_err(problem)?) {
             // Whoever reads has seen enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
             other => other?,
@@ -96,26 +93,8 @@ async fn print_file(
     Ok(code::OK)
 }
 
-/// What there is under a name that is no file's. A link is kept as it was written, and nobody follows it: where it leads is
-/// another name.
-fn no_file(job: JobId, name: &str, known: Option<&Node>) -> Failure {
-    let (what, hint) = match known {
-        Some(Node::Link { to }) => (
-            format!("{name:?} in the result of {job} is a link to {to:?}, not a file"),
-            format!("name the file that it leads to; `remora result {job}` lists all"),
-        ),
-        Some(Node::Folder) => (
-            format!("{name:?} in the result of {job} is a folder, not a file"),
-            format!("`remora result {job}` lists the files; `--to FOLDER` copies all"),
-        ),
-        _ => (
-            format!("the result of {job} has no file {name:?}"),
-            format!("`remora result {job}` lists its files"),
-        ),
-    };
-    Failure::new(code::NOT_FOUND, what).hint(hint)
-}
-
+/// Entries asked for at once.
+const PAGE: usize = 10_000;
 /// Letters of a name that a table shows.
 const SHOWN: usize = 120;
 
@@ -137,32 +116,23 @@ fn on_a_line(name: &str) -> String {
     escaped[..half].iter().chain(&['…']).chain(&escaped[escaped.len() - half..]).collect()
 }
 
-fn list(manifest: &Manifest, result: &PublishedResult, printer: &Printer) -> Result<(), Failure> {
+async fn list(api: &dyn Api, result: &ResultSummary, printer: &Printer) -> Result<(), Failure> {
+    let entries = entries(api, result.job).await?;
     if printer.is_json() {
-        return printer.json(&json!({
-            "job": result.job,
-            "attempt": result.token,
-            "files": result.record.files,
-            "bytes": result.record.bytes,
-            "entries": manifest.entries,
-        }));
+        let mut whole = serde_json::to_value(result)?;
+        whole["entries"] = serde_json::to_value(entries)?;
+        return printer.json(&whole);
     }
-    let rows = manifest
-        .entries
-        .iter()
-        .map(|entry| {
-            let (size, digest) = match &entry.node {
-                Node::File { parts, .. } => {
-                    let size: u64 = parts.iter().map(|part| part.length).sum();
-                    (size.to_string(), parts.first().map(|part| part.digest.to_string()).unwrap_or_default())
-                }
-                Node::Folder => ("folder".to_owned(), String::new()),
-                Node::Link { to } => (format!("→ {}", on_a_line(to)), String::new()),
-            };
-            vec![on_a_line(&entry.path), size, digest.chars().take(16).collect()]
-        })
-        .collect();
-    printer.table(&["path", "bytes", "blake3"], rows, &[1]);
+    let row = |entry: &ResultEntry| {
+        let size = match entry.kind {
+            EntryKind::File => entry.bytes.unwrap_or_default().to_string(),
+            EntryKind::Folder => "folder".to_owned(),
+            EntryKind::Link => format!("→ {}", on_a_line(entry.to.as_deref().unwrap_or_default())),
+        };
+        let digest = entry.blake3.as_deref().unwrap_or_default();
+        vec![on_a_line(&entry.path), size, digest.chars().take(16).collect()]
+    };
+    printer.table(&["path", "bytes", "blake3"], entries.iter().map(row).collect(), &[1]);
     Ok(())
 }
 
@@ -179,14 +149,5 @@ mod tests {
         assert!(shown.starts_with("begin") && shown.ends_with("end") && shown.contains('…'), "{shown}");
         assert_eq!(shown.chars().count(), SHOWN + 1);
         assert_eq!(on_a_line(&"x".repeat(SHOWN)).len(), SHOWN);
-    }
-
-    #[test]
-    fn what_is_no_file_is_called_what_it_is() {
-        let told = |known: Option<&Node>| no_file(JobId(1), "x", known).error.to_string();
-        let link = Node::Link { to: "a/b".to_owned() };
-        assert!(told(Some(&link)).ends_with("is a link to \"a/b\", not a file"), "{}", told(Some(&link)));
-        assert!(told(Some(&Node::Folder)).ends_with("is a folder, not a file"));
-        assert!(told(None).contains("has no file \"x\""));
     }
 }
