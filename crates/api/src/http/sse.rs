@@ -48,21 +48,22 @@ pub(super) async fn follow(http: Http, path: String) -> Answer<Watching> {
         pause: PAUSE,
         ended: false,
     };
-    following.bytes = Some(following.ask().await?);
+    following.bytes = Some(ask(&following.http, &following.path, None).await?);
     Ok(Box::pin(stream::unfold(following, Following::next)))
 }
 
-impl Following {
-    async fn ask(&self) -> Answer<Bytestream> {
-        let mut request = self.http.request(Method::GET, &self.path).header("accept", "text/event-stream");
-        if let Some(last) = &self.last {
-            request = request.header("last-event-id", last);
-        }
-        let response = self.http.answer(request).await?;
-        let broken = |error: reqwest::Error| Problem::new(Code::Unavailable, error.without_url().to_string());
-        Ok(Box::pin(response.bytes_stream().map(move |piece| piece.map_err(broken))))
+/// Asks for the stream, after an event where there was one.
+async fn ask(http: &Http, path: &str, last: Option<String>) -> Answer<Bytestream> {
+    let mut request = http.request(Method::GET, path).header("accept", "text/event-stream");
+    if let Some(last) = last {
+        request = request.header("last-event-id", last);
     }
+    let response = http.answer(request).await?;
+    let broken = |error: reqwest::Error| Problem::new(Code::Unavailable, error.without_url().to_string());
+    Ok(Box::pin(response.bytes_stream().map(move |piece| piece.map_err(broken))))
+}
 
+impl Following {
     async fn next(mut self) -> Option<(Answer<EventRecord>, Self)> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -90,7 +91,7 @@ impl Following {
     async fn again(&mut self) {
         sleep(self.pause).await;
         self.pause = (self.pause * 2).min(LONGEST);
-        match self.ask().await {
+        match ask(&self.http, &self.path, self.last.clone()).await {
             Ok(bytes) => self.bytes = Some(bytes),
             Err(problem) if matches!(problem.code, Code::Unavailable | Code::TooMany) => {}
             Err(problem) => self.end_with(Err(problem)),

@@ -10,7 +10,7 @@ use crate::help::{Site, json as body};
 const CHECKED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/openapi.json");
 
 fn written() -> String {
-    let mut text = web::openapi().to_pretty_json().unwrap();
+    let mut text = remora_web::openapi().to_pretty_json().unwrap();
     text.push('\n');
     text
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use durable::Scope;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
-use web::{Limits, Options, Refusal, ServeError, serve};
+use remora_web::{Limits, Options, Refusal, ServeError, serve};
 
 use crate::help::{Site, access, code, json as body, loopback, problem, served, token};
 
@@ -45,7 +45,7 @@ async fn without_tokens_a_desk_is_open_and_with_one_it_is_not() {
 
 /// Every operation, with something in its places.
 fn operations() -> Vec<(Method, String)> {
-    let document: serde_json::Value = serde_json::from_str(&web::openapi().to_json().unwrap()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&remora_web::openapi().to_json().unwrap()).unwrap();
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
@@ -88,7 +88,7 @@ async fn j3_every_path_but_the_stated_ones_needs_a_token_that_is_good() {
 #[tokio::test]
 async fn each_scope_allows_what_is_written_and_nothing_more() {
     let site = Site::open().await;
-    let document: serde_json::Value = serde_json::from_str(&web::openapi().to_json().unwrap()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&remora_web::openapi().to_json().unwrap()).unwrap();
     for scope in Scope::ALL {
         let (_, secret) = site.token(&[scope]).await;
         for (template, item) in document["paths"].as_object().unwrap() {

@@ -7,7 +7,7 @@ use durable::{Access, NewToken, Scope};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
-use web::{Handle, NewSecret, Options, Served, new_token_id, serve};
+use remora_web::{Handle, NewSecret, Options, Served, new_token_id, serve};
 
 pub(crate) struct Site {
     pub(crate) place: Place,

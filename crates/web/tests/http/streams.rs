@@ -9,7 +9,7 @@ use durable::Scope;
 use futures_util::StreamExt as _;
 use reqwest::Method;
 use tokio::time::timeout;
-use web::{Options, serve};
+use remora_web::{Options, serve};
 
 use crate::help::{Site, access, loopback, served};
 

@@ -4,7 +4,7 @@ use api::Api as _;
 use api::http::{Http, HttpOptions};
 use durable::Scope;
 use reqwest::Method;
-use web::{Options, ServeError, TlsFiles, serve};
+use remora_web::{Options, ServeError, TlsFiles, serve};
 
 use crate::help::{Site, client, loopback, served};
 
