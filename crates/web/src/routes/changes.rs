@@ -10,10 +10,17 @@ use protocol::{JobId, limit};
 
 use super::Places;
 use crate::access::About;
-use crate::body::{BATCH, Body, Document};
+use crate::body::{BATCH, Body, Document, Object};
 use crate::problem::{Refused, Reply};
 use crate::query::Query;
 use crate::router::Desk;
+
+/// [`Submissions`] whose elements are objects.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Batch {
+    jobs: Vec<Object<Submission>>,
+}
 
 /// Ids that the trail names of a batch.
 const NAMED: usize = 10;
@@ -90,12 +97,13 @@ pub(crate) async fn submit(
 pub(crate) async fn submit_batch(
     State(desk): State<Arc<Desk>>,
     query: Query,
-    Body(batch): Body<Submissions, BATCH>,
+    Body(batch): Body<Batch, BATCH>,
 ) -> Reply<Response> {
     query.end()?;
     bounded(batch.jobs.len())?;
     let count = batch.jobs.len();
-    let items = desk.api.submit(batch.jobs).await?;
+    let jobs = batch.jobs.into_iter().map(|job| job.0).collect();
+    let items = desk.api.submit(jobs).await?;
     let jobs: Vec<_> = items.iter().filter_map(|item| item.done().map(|done| done.job)).collect();
     Ok(answered(items, about(&jobs, count)))
 }

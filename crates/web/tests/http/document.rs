@@ -56,8 +56,13 @@ async fn every_operation_of_the_document_is_served() {
         let place = path.replace("{job}", "x").replace("{path}", "x").replace("{queue}", "x");
         let place = place.replace("{incarnation}", "x").replace("{id}", "x").replace("{code}", "invalid");
         let answer = site.request(method, &place).body("x").send().await.unwrap();
-        let (status, text) = (answer.status(), answer.text().await.unwrap());
-        assert!(status != 405 && !text.contains("there is no path"), "{id}: {status} {text}");
+        let status = answer.status();
+        if status.is_success() {
+            // Some of them do not end.
+            continue;
+        }
+        let text = answer.text().await.unwrap();
+        assert!(!text.contains("does not know the method") && !text.contains("there is no path"), "{id}: {status} {text}");
     }
 }
 

@@ -114,6 +114,7 @@ async fn what_is_no_submission_is_refused_by_name() {
         (r#"{"kind":"k","scheduled_at":"294277-01-01T00:00:00Z"}"#, Some("scheduled_at")),
         (r#"{"kind":"k","scheduled_at":"2026-12-24 18:00"}"#, Some("scheduled_at")),
         ("[]", None),
+        (r#"["k"]"#, None),
         ("", None),
         ("{", None),
         ("nul", None),
@@ -126,6 +127,7 @@ async fn what_is_no_submission_is_refused_by_name() {
             assert_eq!(problem["field"], field, "{text}");
         }
     }
+    assert_eq!(code(site.post("/v1/jobs/batch", r#"{"jobs":[["k"]]}"#).await).await, (400, "bad_body".into()));
     let answer = site.post("/v1/jobs?x=1", r#"{"kind":"k"}"#).await;
     assert_eq!(problem(answer).await["field"], "x");
     assert_eq!(site.place.count().await, 0);
