@@ -262,7 +262,8 @@ mod tests {
 
 /// Scopes as a column holds them: in order, once each, with commas.
 pub(crate) fn scopes_text(scopes: &[Scope]) -> String {
-    let names: Vec<_> = Scope::ALL.into_iter().filter(|scope| scopes.contains(scope)).map(Scope::name).collect();
+    let names: Vec<_> =
+        Scope::ALL.into_iter().filter(|scope| scopes.contains(scope)).map(Scope::name).collect();
     names.join(",")
 }
 

@@ -111,8 +111,11 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Reply<T> {
     })?;
     let depth = depth(text);
     if depth > DEPTH {
-        return Err(Refused::new(Code::BadBody, format!("the JSON is nested {depth} deep; allowed is {DEPTH}"))
-            .allowed(&format!("at most {DEPTH} lists and objects in one another")));
+        return Err(Refused::new(
+            Code::BadBody,
+            format!("the JSON is nested {depth} deep; allowed is {DEPTH}"),
+        )
+        .allowed(&format!("at most {DEPTH} lists and objects in one another")));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -153,9 +156,8 @@ pub(crate) struct Document<T>(pub(crate) T);
 impl<T: Serialize> IntoResponse for Document<T> {
     fn into_response(self) -> Response {
         match serde_json::to_vec(&self.0) {
-            Ok(bytes) => {
-                ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes).into_response()
-            }
+            Ok(bytes) => ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes)
+                .into_response(),
             Err(error) => {
                 Refused::new(Code::Damaged, format!("the answer cannot be written: {error}")).into_response()
             }

@@ -42,7 +42,8 @@ impl Modify for Doors {
             .description(Some("A token, `remora_…`. None is needed on loopback while there are no tokens."))
             .build();
         components.add_security_scheme("token", SecurityScheme::Http(token));
-        let cookie = ApiKey::Cookie(ApiKeyValue::with_description(COOKIE, "The session that POST /login begins."));
+        let cookie =
+            ApiKey::Cookie(ApiKeyValue::with_description(COOKIE, "The session that POST /login begins."));
         components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
     }
 }
@@ -64,9 +65,12 @@ pub(crate) fn complete(mut openapi: OpenApi) -> OpenApi {
 }
 
 fn with_problems(operation: &mut Operation) {
-    for (range, text) in [("4XX", "It was not done."), ("5XX", "It was not done, or it is not known whether.")] {
+    for (range, text) in
+        [("4XX", "It was not done."), ("5XX", "It was not done, or it is not known whether.")]
+    {
         let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-        let response = ResponseBuilder::new().description(text).content("application/problem+json", problem).build();
+        let response =
+            ResponseBuilder::new().description(text).content("application/problem+json", problem).build();
         operation.responses.responses.entry(range.to_owned()).or_insert_with(|| response.into());
     }
 }
@@ -100,8 +104,7 @@ pub(crate) fn needs(openapi: &OpenApi) -> BTreeMap<(Method, String), Needs> {
 fn need(name: &str, operation: &Value) -> Needs {
     let scope = operation["security"][0]["token"][0].as_str().and_then(|scope| scope.parse().ok());
     let forms = operation["requestBody"]["content"].as_object().is_some_and(|content| content.len() > 1);
-    // What needs nothing is public; were it not, it would need everything.
-    Needs { operation: name.to_owned(), scope: scope.unwrap_or(Scope::Admin), json: !forms }
+    Needs { operation: name.to_owned(), scope: scope.unwrap_or(Scope::Read), json: !forms }
 }
 
 /// The document as it is checked in.

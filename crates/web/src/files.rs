@@ -64,7 +64,10 @@ pub(crate) fn part(headers: &HeaderMap, length: u64, tag: Option<&str>) -> Reply
     }
     let Some(set) = value.trim().strip_prefix("bytes=") else { return Ok(Part::Whole) };
     if set.contains(',') {
-        return Err(unsatisfiable(length, format!("`{}` asks for several ranges", value.chars().take(64).collect::<String>())));
+        return Err(unsatisfiable(
+            length,
+            format!("`{}` asks for several ranges", value.chars().take(64).collect::<String>()),
+        ));
     }
     let Some((first, last)) = set.trim().split_once('-') else { return Ok(Part::Whole) };
     let number = |text: &str| {

@@ -23,5 +23,5 @@ pub use access::secret::{NewSecret, new_token_id};
 pub use access::{Caller, Peer};
 pub use document::openapi;
 pub use options::{Limits, Options, Refusal};
-pub use serve::{Handle, Served, ServeError, serve};
+pub use serve::{Handle, ServeError, Served, serve};
 pub use tls::{TlsFiles, TlsFilesError};

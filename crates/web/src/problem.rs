@@ -1,7 +1,7 @@
 //! A problem as a response.
 
-use api::v1::Code;
 use api::Problem;
+use api::v1::Code;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 

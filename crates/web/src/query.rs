@@ -57,7 +57,8 @@ impl Query {
         for (known, value) in std::mem::take(&mut self.0) {
             if known == name {
                 for one in value.split(',') {
-                    found.push(one.parse().map_err(|error| wrong(name, one, format_args!("wrong: {error}")))?);
+                    found
+                        .push(one.parse().map_err(|error| wrong(name, one, format_args!("wrong: {error}")))?);
                 }
             } else {
                 rest.push((known, value));
@@ -79,7 +80,8 @@ impl Query {
 
     /// The value of a name.
     pub(crate) fn one<T: FromStr<Err: Display>>(&mut self, name: &str) -> Reply<Option<T>> {
-        let read = |text: String| text.parse().map_err(|error| wrong(name, &text, format_args!("wrong: {error}")));
+        let read =
+            |text: String| text.parse().map_err(|error| wrong(name, &text, format_args!("wrong: {error}")));
         self.text(name)?.map(read).transpose()
     }
 

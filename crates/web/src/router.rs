@@ -105,7 +105,8 @@ async fn bounded(request: Request, next: Next) -> Response {
         Ok(Ok(response)) => response,
         Ok(Err(panic)) => {
             tracing::error!(%method, path, panic = panic_text(panic.as_ref()), "a request met a fault of this program");
-            Refused::new(Code::Damaged, "the request met a fault of the program itself; its log says more").into_response()
+            Refused::new(Code::Damaged, "the request met a fault of the program itself; its log says more")
+                .into_response()
         }
         Err(_) if method.is_safe() => {
             Refused::new(Code::Unavailable, "there was no answer within 60 seconds").into_response()
@@ -127,7 +128,10 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 /// Headers that every answer has, unless it has its own.
 fn strict(response: &mut Response) {
     const ALL: [(HeaderName, &str); 5] = [
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        ),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),

@@ -57,8 +57,7 @@ impl TlsFiles {
     /// # Errors
     /// Names the file and what is wrong with it.
     pub fn load(&self) -> Result<Arc<ServerConfig>, TlsFilesError> {
-        let unreadable =
-            |source| TlsFilesError::Certificate { path: self.certificate.clone(), source };
+        let unreadable = |source| TlsFilesError::Certificate { path: self.certificate.clone(), source };
         let chain = CertificateDer::pem_file_iter(&self.certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(unreadable)?;

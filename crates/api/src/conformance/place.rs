@@ -7,7 +7,8 @@ use coordination::memory::MemoryRoom;
 use coordination::{At, Coordination as _, PoolConfig, Registration};
 use durable::sqlite::{Options, SqliteRoom};
 use durable::{
-    AcceptFailure, AcceptSuccess, AuthorizeAttempt, Document, Durable as _, Listing as _, ProgramExit, ResultRecord,
+    AcceptFailure, AcceptSuccess, AuthorizeAttempt, Document, Durable as _, Listing as _, ProgramExit,
+    ResultRecord,
 };
 use protocol::{ActorId, AttemptId, FailureCause, Incarnation, JobId, Origin, ReservationId, Token, id};
 use target::file::FileTarget;
@@ -58,7 +59,11 @@ impl Place {
     #[must_use]
     pub fn direct(&self) -> Direct {
         let (durable, coordination) = (Arc::clone(&self.durable), Arc::clone(&self.coordination));
-        Direct::new(DirectRooms::of(durable, coordination, Arc::clone(&self.target) as Arc<dyn target::Target>))
+        Direct::new(DirectRooms::of(
+            durable,
+            coordination,
+            Arc::clone(&self.target) as Arc<dyn target::Target>,
+        ))
     }
 
     fn number(&self) -> u64 {

@@ -226,7 +226,8 @@ impl Direct {
         if state.mark.epoch == row.epoch {
             return Ok(());
         }
-        let detail = format!("coordination is in epoch {}, not in {}: it is rebuilt", state.mark.epoch, row.epoch);
+        let detail =
+            format!("coordination is in epoch {}, not in {}: it is rebuilt", state.mark.epoch, row.epoch);
         Err(Problem::new(Code::Unavailable, detail))
     }
 }

@@ -126,11 +126,8 @@ pub async fn the_trail_is_read_newest_first_in_pages_and_an_entry_is_added_once(
 }
 
 pub async fn a_text_that_no_store_holds_is_shown_in_the_trail(world: World) {
-    let strange = TrailEntry {
-        object: format!("a\0b{}", "é".repeat(2_000)),
-        token: None,
-        ..entry(1, Scope::Admin)
-    };
+    let strange =
+        TrailEntry { object: format!("a\0b{}", "é".repeat(2_000)), token: None, ..entry(1, Scope::Admin) };
     world.room.add_to_trail(&[strange]).await.unwrap();
     let row = world.room.trail(None, 1).await.unwrap().remove(0);
     assert!(row.entry.object.starts_with("a\u{2400}b"), "{}", row.entry.object);

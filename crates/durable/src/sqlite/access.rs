@@ -75,8 +75,8 @@ fn add_to_trail(transaction: &Transaction<'_>, _: &Origin, entry: &TrailEntry) -
         ":object": storable(&entry.object, TRAIL_TEXT),
         ":outcome": entry.outcome,
     };
-    let number = transaction
-        .row(sql!("access", "add_to_trail"), params, |row| column::count(row, "number"))?;
+    let number =
+        transaction.row(sql!("access", "add_to_trail"), params, |row| column::count(row, "number"))?;
     if number.is_some_and(|number| number.is_multiple_of(TRAIL_STEP)) {
         for scope in Scope::ALL {
             let params = named_params! {":scope": scope.name(), ":kept": form::at_most(TRAIL_KEPT)};

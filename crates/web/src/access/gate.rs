@@ -50,15 +50,21 @@ pub(crate) struct Gate {
 pub(crate) async fn enter(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let (caller, needs) = match gate.check(&mut request).await {
         Ok(checked) => checked,
-        Err(refused) if refused.0.code == Code::Unauthenticated && is_for_a_person(&request) => return to_login(&request),
+        Err(refused) if refused.0.code == Code::Unauthenticated && is_for_a_person(&request) => {
+            return to_login(&request);
+        }
         Err(refused) => return refused.into_response(),
     };
     let mut entry = entry(&request, &caller, &needs);
+    let is_known = !caller.scopes.is_empty();
     let response = if caller.may(needs.scope) || gate.is_public(request.uri().path()) {
         request.extensions_mut().insert(caller);
         next.run(request).await
     } else {
-        let detail = format!("{} needs the scope `{}`, which the token `{}` has not", needs.operation, needs.scope, caller.name);
+        let detail = format!(
+            "{} needs the scope `{}`, which the token `{}` has not",
+            needs.operation, needs.scope, caller.name
+        );
         Refused::new(Code::Forbidden, detail).into_response()
     };
     if let Some(entry) = &mut entry {
@@ -68,7 +74,10 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, mut request: Request, n
         if let Some(Outcome(code)) = response.extensions().get() {
             code.name().clone_into(&mut entry.outcome);
         }
-        gate.trail.add(entry.clone()).await;
+        // What strangers try at a public path would wash out the rest.
+        if is_known || response.extensions().get::<About>().is_some() {
+            gate.trail.add(entry.clone()).await;
+        }
     }
     response
 }
@@ -185,7 +194,8 @@ impl Gate {
     async fn caller(&self, address: IpAddr, headers: &HeaderMap) -> Reply<Option<Caller>> {
         let now = self.known.now().await?;
         if self.local && now.is_empty() {
-            return match headers.keys().find(|name| ["x-forwarded-for", "forwarded"].contains(&name.as_str())) {
+            return match headers.keys().find(|name| ["x-forwarded-for", "forwarded"].contains(&name.as_str()))
+            {
                 None => Ok(Some(local(address))),
                 Some(_) => Err(Refused::new(
                     Code::Forbidden,

@@ -60,7 +60,10 @@ impl Known {
                 Some(read) => Ok(Now(read)),
                 None => {
                     tracing::warn!(%fault, "who may enter is not known");
-                    Err(Problem::new(Code::Unavailable, "the durable store gives no answer, so no token can be checked"))
+                    Err(Problem::new(
+                        Code::Unavailable,
+                        "the durable store gives no answer, so no token can be checked",
+                    ))
                 }
             },
         }

@@ -39,7 +39,10 @@ impl Hosts {
     fn knows(&self, name: &str) -> bool {
         let plain = name.trim_start_matches('[').trim_end_matches(']');
         let by_number = plain.parse::<IpAddr>().is_ok_and(|ip| !self.local || ip.is_loopback());
-        by_number || name == "localhost" || name.ends_with(".localhost") || self.allowed.iter().any(|one| one == name)
+        by_number
+            || name == "localhost"
+            || name.ends_with(".localhost")
+            || self.allowed.iter().any(|one| one == name)
     }
 
     /// Checks the name that was asked for; gives it with its port.
@@ -67,7 +70,8 @@ pub(crate) fn same_site(method: &Method, host: &str, headers: &HeaderMap) -> Rep
         return Err(forbidden("a page of another site asked for a change"));
     }
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
-    let page = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
+    let page =
+        origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
     if page.is_some_and(|page| page.eq_ignore_ascii_case(host)) {
         Ok(())
     } else {
@@ -111,10 +115,20 @@ mod tests {
     #[test]
     fn a_rebound_name_is_refused_and_loopback_is_not() {
         let local = Hosts::new(&["Remora.Example".to_owned()], true);
-        for host in ["localhost", "localhost:7373", "127.0.0.1:1", "[::1]:7373", "REMORA.example", "a.localhost"] {
+        for host in
+            ["localhost", "localhost:7373", "127.0.0.1:1", "[::1]:7373", "REMORA.example", "a.localhost"]
+        {
             assert!(is_known(&local, host), "{host}");
         }
-        for host in ["evil.example", "10.0.0.1", "localhost.evil.example", "", "127.0.0.1.evil.example", "a@localhost", "x y"] {
+        for host in [
+            "evil.example",
+            "10.0.0.1",
+            "localhost.evil.example",
+            "",
+            "127.0.0.1.evil.example",
+            "a@localhost",
+            "x y",
+        ] {
             assert!(!is_known(&local, host), "{host}");
         }
         assert!(local.check(&"/".parse().unwrap(), &headers(&[])).is_err());
@@ -125,10 +139,14 @@ mod tests {
 
     #[test]
     fn a_page_of_another_site_changes_nothing() {
-        let post = |pairs: &[(&'static str, &str)]| same_site(&Method::POST, "localhost:7373", &headers(pairs)).is_ok();
+        let post = |pairs: &[(&'static str, &str)]| {
+            same_site(&Method::POST, "localhost:7373", &headers(pairs)).is_ok()
+        };
         assert!(post(&[]));
         assert!(post(&[("origin", "http://localhost:7373"), ("sec-fetch-site", "same-origin")]));
-        for origin in ["http://evil.example", "null", "http://localhost:1", "http://localhost:7373.evil.example", ""] {
+        for origin in
+            ["http://evil.example", "null", "http://localhost:1", "http://localhost:7373.evil.example", ""]
+        {
             assert!(!post(&[("origin", origin)]), "{origin}");
         }
         for site in ["cross-site", "same-site", "x"] {
@@ -145,7 +163,9 @@ mod tests {
         assert!(post(&[]));
         assert!(post(&[("content-length", "0")]));
         assert!(post(&[("content-type", "application/json; charset=utf-8"), ("content-length", "2")]));
-        for kind in ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "application/jsonx"] {
+        for kind in
+            ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain", "application/jsonx"]
+        {
             assert!(!post(&[("content-type", kind)]), "{kind}");
         }
         assert!(!post(&[("content-length", "2")]));

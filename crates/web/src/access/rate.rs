@@ -59,7 +59,8 @@ pub(crate) struct Rates {
 impl Rates {
     pub(crate) fn new(per_second: u32, streams: usize) -> Self {
         let rate = NonZeroU32::new(per_second).unwrap_or(NonZeroU32::MIN);
-        let quota = Quota::per_second(rate).allow_burst(rate.saturating_mul(NonZeroU32::MIN.saturating_add(1)));
+        let quota =
+            Quota::per_second(rate).allow_burst(rate.saturating_mul(NonZeroU32::MIN.saturating_add(1)));
         Self { quota, streams, accounts: Mutex::default(), hasher: RandomState::new() }
     }
 

@@ -20,7 +20,8 @@ fn random<const N: usize>() -> [u8; N] {
 /// So many digits of random bytes, five bits each.
 fn digits(bytes: &[u8], count: usize) -> String {
     let bit = |place: usize| bytes.get(place / 8).is_some_and(|byte| byte >> (7 - place % 8) & 1 == 1);
-    let digit = |start: usize| (start..start + 5).fold(0, |value, place| value << 1 | usize::from(bit(place)));
+    let digit =
+        |start: usize| (start..start + 5).fold(0, |value, place| value << 1 | usize::from(bit(place)));
     (0..count).map(|number| char::from(DIGITS[digit(number * 5)])).collect()
 }
 
@@ -83,7 +84,11 @@ mod tests {
         assert_eq!(one.reveal().len(), PREFIX.len() + LENGTH);
         assert!(one.reveal()[PREFIX.len()..].bytes().all(|byte| DIGITS.contains(&byte)));
         assert_eq!(format!("{one:?}"), "NewSecret(…)");
-        assert_eq!(digits(&[0xff; 32], LENGTH), format!("{}g", "z".repeat(51)), "256 bits, four of them nothing");
+        assert_eq!(
+            digits(&[0xff; 32], LENGTH),
+            format!("{}g", "z".repeat(51)),
+            "256 bits, four of them nothing"
+        );
         assert_eq!(digits(&[0b0000_1000, 0b0100_0011], 3), "111");
         assert_eq!(new_token_id().len(), 16);
     }

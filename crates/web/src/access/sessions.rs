@@ -37,7 +37,8 @@ impl Sessions {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.retain(|_, session| session.since.elapsed() < LASTS);
         if sessions.len() >= MOST
-            && let Some(oldest) = sessions.iter().min_by_key(|(_, session)| session.since).map(|(key, _)| *key)
+            && let Some(oldest) =
+                sessions.iter().min_by_key(|(_, session)| session.since).map(|(key, _)| *key)
         {
             sessions.remove(&oldest);
         }

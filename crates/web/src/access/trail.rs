@@ -39,9 +39,7 @@ impl Trail {
     pub(crate) async fn add(&self, entry: TrailEntry) {
         let (written, is_written) = oneshot::channel();
         let text = format!("{} {} {}: {}", entry.who, entry.action, entry.object, entry.outcome);
-        let add = async {
-            self.0.send((entry, written)).await.is_ok() && is_written.await.is_ok()
-        };
+        let add = async { self.0.send((entry, written)).await.is_ok() && is_written.await.is_ok() };
         if !tokio::time::timeout(PATIENCE, add).await.unwrap_or(false) {
             tracing::warn!(entry = %text, "the trail could not be written");
         }

@@ -85,7 +85,11 @@ pub(crate) async fn make_token(
     responses((status = 204, description = "It is good for nothing from now on.")),
     security(("token" = ["admin"])),
 )]
-pub(crate) async fn revoke_token(State(desk): State<Arc<Desk>>, places: Places, query: Query) -> Reply<StatusCode> {
+pub(crate) async fn revoke_token(
+    State(desk): State<Arc<Desk>>,
+    places: Places,
+    query: Query,
+) -> Reply<StatusCode> {
     query.end()?;
     let id = places.text("id");
     let revoked = desk.gate.store.revoke_token(id).await.map_err(|fault| away(&fault))?;

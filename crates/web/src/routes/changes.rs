@@ -44,15 +44,17 @@ fn bounded(jobs: usize) -> Reply<()> {
         return Ok(());
     }
     let allowed = format!("at most {}", limit::BATCH_JOBS);
-    Err(Refused::new(Code::Invalid, format!("jobs is a list of {jobs}; allowed is {allowed}")).field("jobs").allowed(&allowed))
+    Err(Refused::new(Code::Invalid, format!("jobs is a list of {jobs}; allowed is {allowed}"))
+        .field("jobs")
+        .allowed(&allowed))
 }
 
 /// The key in the header, put into the submission.
 fn with_key(mut submission: Submission, headers: &HeaderMap) -> Reply<Submission> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(submission) };
     let wrong = |text: &str| Refused::new(Code::Invalid, text).field("idempotency_key");
-    let key = std::str::from_utf8(value.as_bytes())
-        .map_err(|_| wrong("the header Idempotency-Key is no UTF-8"))?;
+    let key =
+        std::str::from_utf8(value.as_bytes()).map_err(|_| wrong("the header Idempotency-Key is no UTF-8"))?;
     if submission.idempotency_key.as_deref().is_some_and(|field| field != key) {
         return Err(wrong("the header Idempotency-Key and the field idempotency_key differ"));
     }

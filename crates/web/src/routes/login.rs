@@ -69,7 +69,11 @@ pub(crate) async fn login(
     responses((status = 204, description = "There is no session any more.")),
     security(("token" = ["read"])),
 )]
-pub(crate) async fn logout(State(desk): State<Arc<Desk>>, query: Query, headers: HeaderMap) -> Reply<Response> {
+pub(crate) async fn logout(
+    State(desk): State<Arc<Desk>>,
+    query: Query,
+    headers: HeaderMap,
+) -> Reply<Response> {
     query.end()?;
     if let Some(value) = session(&headers) {
         desk.gate.sessions.end(value);
@@ -125,7 +129,15 @@ mod tests {
         for path in ["/", "/jobs?phase=failed", "/jobs/x#y"] {
             assert!(is_own_path(path), "{path}");
         }
-        for path in ["//evil.example", "/\\evil.example", "https://evil.example", "javascript:alert(1)", "", "/a b", "/\n"] {
+        for path in [
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "",
+            "/a b",
+            "/\n",
+        ] {
             assert!(!is_own_path(path), "{path}");
         }
     }

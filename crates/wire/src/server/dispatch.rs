@@ -8,7 +8,8 @@ use super::Rooms;
 use crate::fault::SentFault;
 use crate::frame::{self, Head, Purpose};
 use crate::methods::{
-    Argument, coordination_actions, coordination_reads, durable_access, durable_actions, durable_listing, durable_reads,
+    Argument, coordination_actions, coordination_reads, durable_access, durable_actions, durable_listing,
+    durable_reads,
 };
 
 /// A request that could be told apart from nonsense.
