@@ -2,7 +2,7 @@
 //!
 //! Whoever reaches the rooms makes tokens; what was done stands in the trail as by `local`.
 
-use durable::{Access as _, DurableRoom, NewToken, Scope, TOKENS, TokenMade, TokenRow, TrailEntry};
+use durable::{DurableRoom, NewToken, Scope, TOKENS, TokenMade, TokenRow, TrailEntry};
 #[cfg(feature = "embedded")]
 use remora::DataFolder;
 use runtime::Runtime;

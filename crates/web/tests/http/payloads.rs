@@ -137,10 +137,10 @@ async fn what_is_no_submission_is_refused_by_name() {
             assert_eq!(problem["field"], field, "{text}");
         }
     }
-    assert_eq!(
-        code(site.post("/v1/jobs/batch", r#"{"jobs":[["k"]]}"#).await).await,
-        (400, "bad_body".into())
-    );
+    let mixed = json(site.post("/v1/jobs/batch", r#"{"jobs":[["k"],{"kind":7},7,{}]}"#).await).await;
+    let codes: Vec<_> =
+        mixed["items"].as_array().unwrap().iter().map(|item| &item["problem"]["code"]).collect();
+    assert_eq!(codes, ["bad_body", "bad_body", "bad_body", "invalid"], "each for itself");
     let answer = site.post("/v1/jobs?x=1", r#"{"kind":"k"}"#).await;
     assert_eq!(problem(answer).await["field"], "x");
     assert_eq!(site.place.count().await, 0);
