@@ -108,9 +108,9 @@ pub(crate) async fn submit_batch(
     query.end()?;
     bounded(batch.jobs.len())?;
     let count = batch.jobs.len();
-    let read = |job: &Box<RawValue>| parse::<Object<Submission>>(job.get().as_bytes()).map(|job| job.0);
+    let read = |job: &RawValue| parse::<Object<Submission>>(job.get().as_bytes()).map(|job| job.0);
     let (mut good, mut places) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for job in batch.jobs.iter().map(read) {
+    for job in batch.jobs.iter().map(|job| read(job)) {
         places.push(job.map(|job| good.push(job)));
     }
     let mut answers = desk.api.submit(good).await?.into_iter();

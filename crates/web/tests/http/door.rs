@@ -106,7 +106,7 @@ async fn each_scope_allows_what_is_written_and_nothing_more() {
             for (method, operation) in item.as_object().unwrap() {
                 let Some(needed) = operation["security"][0]["token"][0].as_str() else { continue };
                 let allowed = scope.allows(needed.parse().unwrap());
-                let path = template.replace('{', "").replace('}', "").replace("events", "x");
+                let path = template.replace(['{', '}'], "");
                 let method: Method = method.to_uppercase().parse().unwrap();
                 if template.contains("events") {
                     continue;

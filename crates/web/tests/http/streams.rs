@@ -17,7 +17,7 @@ async fn first(response: reqwest::Response) -> String {
     let mut bytes = response.bytes_stream();
     let mut text = String::new();
     while !text.contains("data: ") || !text.ends_with("\n\n") {
-        text.push_str(&String::from_utf8(bytes.next().await.unwrap().unwrap().to_vec()).unwrap());
+        text.push_str(std::str::from_utf8(&bytes.next().await.unwrap().unwrap()).unwrap());
     }
     text
 }
