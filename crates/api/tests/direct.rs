@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use api::Api;
-use api::conformance::Way;
 use durable::Access;
+use remora_api::Api;
+use remora_api::conformance::Way;
 
 async fn direct(api: Arc<dyn Api>, _: Arc<dyn Access>) -> Way {
     (api, Box::new(()))
 }
 
-api::api_conformance!(crate::direct);
+remora_api::api_conformance!(crate::direct);

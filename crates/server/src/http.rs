@@ -12,7 +12,7 @@ use std::sync::Arc;
 use agents::AgentRooms;
 use api::{Direct, DirectRooms, Examine};
 use async_trait::async_trait;
-use protocol::Finding;
+use protocol::{Finding, told};
 use remora::RoomUrls;
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -111,12 +111,35 @@ impl HttpServer {
         options: Options,
     ) -> Result<Handle, HttpError> {
         let (durable, coordination) = (Arc::clone(&rooms.durable), Arc::clone(&rooms.coordination));
+        let examine = examine.unwrap_or_else(|| Arc::new(HeldExamined(rooms.clone())));
         let direct = DirectRooms::of(durable, coordination, Arc::clone(&rooms.target));
         let served = Served {
-            api: Arc::new(Direct::new(DirectRooms { examine, ..direct })),
+            api: Arc::new(Direct::new(DirectRooms { examine: Some(examine), ..direct })),
             access: Arc::clone(&rooms.durable) as Arc<dyn durable::Access>,
         };
         Ok(serve(self.listener, served, options).await?)
+    }
+}
+
+/// Examines the rooms that this process holds, for `doctor`.
+struct HeldExamined(AgentRooms);
+
+#[async_trait]
+impl Examine for HeldExamined {
+    async fn examine(&self) -> Vec<(&'static str, Vec<Finding>)> {
+        let row = self.0.durable.pool().await;
+        let durable = match &row {
+            Ok(row) => Finding::ok("answer", format!("the pool is in epoch {}", row.epoch)),
+            Err(fault) => Finding::bad("answer", told(fault)),
+        };
+        let coordination = match self.0.coordination.pool().await {
+            Ok(state) if row.is_ok_and(|row| row.epoch == state.mark.epoch) && state.open => {
+                Finding::ok("answer", format!("{} leases, {} reservations", state.leases, state.reservations))
+            }
+            Ok(state) => Finding::warn("answer", format!("epoch {} is being rebuilt", state.mark.epoch)),
+            Err(fault) => Finding::bad("answer", told(&fault)),
+        };
+        vec![("durable", vec![durable]), ("coordination", vec![coordination])]
     }
 }
 

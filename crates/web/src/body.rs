@@ -3,6 +3,8 @@
 //! Promises: a body is JSON by its media type, no longer than allowed, read in bounded time, UTF-8, and no deeper than
 //! any reader of JSON takes; what is wrong with it is named.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use api::v1::Code;
@@ -10,8 +12,9 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::problem::{Refused, Reply};
 
@@ -36,7 +39,30 @@ impl<T: DeserializeOwned, S: Sync, const LIMIT: usize> FromRequest<S> for Body<T
             return Err(not_json());
         }
         let bytes = read(request, LIMIT).await?;
-        parse(&bytes).map(Self)
+        parse::<Object<T>>(&bytes).map(|object| Self(object.0))
+    }
+}
+
+/// A document that is an object: a list of its fields' values is none, though a reader of JSON might take it.
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
+    }
+}
+
+struct Fields<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
     }
 }
 

@@ -25,7 +25,7 @@ use crate::access::Peer;
 
 /// How long a handshake, or a request's head, may take.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Bytes of a request's head.
+/// Bytes of a request's head, about: what is read at once may be as much again.
 const HEAD: usize = 64 * 1024;
 /// Headers of a request.
 const HEADERS: usize = 100;

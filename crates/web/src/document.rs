@@ -104,8 +104,7 @@ pub(crate) fn needs(openapi: &OpenApi) -> BTreeMap<(Method, String), Needs> {
 fn need(name: &str, operation: &Value) -> Needs {
     let scope = operation["security"][0]["token"][0].as_str().and_then(|scope| scope.parse().ok());
     let forms = operation["requestBody"]["content"].as_object().is_some_and(|content| content.len() > 1);
-    // What needs nothing is public; were it not, it would need everything.
-    Needs { operation: name.to_owned(), scope: scope.unwrap_or(Scope::Admin), json: !forms }
+    Needs { operation: name.to_owned(), scope: scope.unwrap_or(Scope::Read), json: !forms }
 }
 
 /// The document as it is checked in.

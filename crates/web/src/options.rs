@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(plain.check(near, false), Ok(()));
         assert_eq!(plain.check("[::1]:1".parse().unwrap(), false), Ok(()));
         assert_eq!(plain.check(far, false), Err(Refusal::NoTokens { address: far }));
-        assert_eq!(plain.check("0.0.0.0:1".parse().unwrap(), true).is_err(), true);
+        assert!(plain.check("0.0.0.0:1".parse().unwrap(), true).is_err());
         assert_eq!(plain.check(far, true), Err(Refusal::PlainText { address: far }));
         let insecure = Options { insecure_http: true, ..Options::default() };
         assert_eq!(insecure.check(far, true), Ok(()));

@@ -19,7 +19,7 @@ use crate::v1::Submission;
 use crate::{Api as _, Direct, DirectRooms};
 
 /// The worker that runs what a case runs.
-pub const WORKER: Incarnation = Incarnation(11);
+pub(super) const WORKER: Incarnation = Incarnation(11);
 
 /// An embedded installation: SQLite, coordination in memory, a folder as target. No agent and no worker runs.
 pub struct Place {

@@ -211,10 +211,24 @@ impl Direct {
 
     pub(super) async fn try_rooms(&self) -> Readiness {
         let claim = tried("claim", async { self.rooms.reads.pool().await.map(drop).map_err(Into::into) });
-        let renew = tried("renew", async { self.coordination()?.pool().await.map(drop).map_err(Into::into) });
+        let renew = tried("renew", self.same_epoch());
         let (claim, renew) = tokio::join!(claim, renew);
         let checks = vec![claim, renew];
         Readiness { ready: checks.iter().all(|check| check.ok), checks }
+    }
+}
+
+impl Direct {
+    /// That coordination is in the epoch that the durable store has: in another one no lease is renewed.
+    async fn same_epoch(&self) -> Answer<()> {
+        let state = self.coordination()?.pool().await?;
+        let row = self.rooms.reads.pool().await?;
+        if state.mark.epoch == row.epoch {
+            return Ok(());
+        }
+        let detail =
+            format!("coordination is in epoch {}, not in {}: it is rebuilt", state.mark.epoch, row.epoch);
+        Err(Problem::new(Code::Unavailable, detail))
     }
 }
 

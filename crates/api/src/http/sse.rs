@@ -52,8 +52,8 @@ pub(super) async fn follow(http: Http, path: String) -> Answer<Watching> {
     Ok(Box::pin(stream::unfold(following, Following::next)))
 }
 
-/// Asks for the stream, from behind the last event that came.
-async fn ask(http: &Http, path: &str, last: Option<&str>) -> Answer<Bytestream> {
+/// Asks for the stream, after an event where there was one.
+async fn ask(http: &Http, path: &str, last: Option<String>) -> Answer<Bytestream> {
     let mut request = http.request(Method::GET, path).header("accept", "text/event-stream");
     if let Some(last) = last {
         request = request.header("last-event-id", last);
@@ -91,7 +91,7 @@ impl Following {
     async fn again(&mut self) {
         sleep(self.pause).await;
         self.pause = (self.pause * 2).min(LONGEST);
-        match ask(&self.http, &self.path, self.last.as_deref()).await {
+        match ask(&self.http, &self.path, self.last.clone()).await {
             Ok(bytes) => self.bytes = Some(bytes),
             Err(problem) if matches!(problem.code, Code::Unavailable | Code::TooMany) => {}
             Err(problem) => self.end_with(Err(problem)),

@@ -85,8 +85,8 @@ pub struct TokenRequest {
     /// What it allows.
     #[schema(min_items = 1)]
     pub scopes: Vec<Scope>,
-    /// How long it is good for, in milliseconds; for ever unless said.
-    #[schema(minimum = 1)]
+    /// How long it is good for, in milliseconds, at most until the year 9999 from 1970 on; for ever unless said.
+    #[schema(minimum = 1, maximum = 253_402_300_799_999_i64)]
     pub lasts_ms: Option<u64>,
 }
 

@@ -48,21 +48,26 @@ pub struct Submission {
     pub idempotency_key: Option<String>,
 }
 
-/// Jobs to accept, each for itself.
+/// Jobs to accept, each for itself: one that is no `Submission` is refused in its own item.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submissions {
-    /// At most 10,000.
-    #[schema(max_items = 10_000)]
+    /// At most 10,000, each a `Submission`.
+    #[schema(value_type = Vec<serde_json::Value>, max_items = 10_000)]
     pub jobs: Vec<Submission>,
 }
+
+/// A job's id in text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(pattern = "^job_[0-7][0-9a-hjkmnp-tv-z]{25}$")]
+pub struct JobIdText(pub String);
 
 /// Jobs to change, each for itself.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobIds {
     /// At most 10,000.
-    #[schema(value_type = Vec<String>, max_items = 10_000)]
+    #[schema(value_type = Vec<JobIdText>, max_items = 10_000)]
     pub jobs: Vec<JobId>,
 }
 

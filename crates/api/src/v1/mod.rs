@@ -13,7 +13,9 @@ mod problem;
 mod results;
 
 pub use access::{Login, MadeToken, Scope, Token, TokenRequest, TrailRecord};
-pub use changes::{Cancelled, Item, Items, JobIds, Retried, RetriedAs, Submission, Submissions, Submitted};
+pub use changes::{
+    Cancelled, Item, Items, JobIdText, JobIds, Retried, RetriedAs, Submission, Submissions, Submitted,
+};
 pub use events::{EventName, EventRecord};
 pub use explain::{AttemptStory, Because, Check, Expected, Holder, Inspection, ReasonCode, Why};
 pub use jobs::{Attempt, Checkpoint, Job, JobDetail, JobQuery, Page, PhaseName, Program, Progress};

@@ -56,6 +56,7 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, mut request: Request, n
         Err(refused) => return refused.into_response(),
     };
     let mut entry = entry(&request, &caller, &needs);
+    let is_known = !caller.scopes.is_empty();
     let response = if caller.may(needs.scope) || gate.is_public(request.uri().path()) {
         request.extensions_mut().insert(caller);
         next.run(request).await
@@ -73,7 +74,10 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, mut request: Request, n
         if let Some(Outcome(code)) = response.extensions().get() {
             code.name().clone_into(&mut entry.outcome);
         }
-        gate.trail.add(entry.clone()).await;
+        // What strangers try at a public path would wash out the rest.
+        if is_known || response.extensions().get::<About>().is_some() {
+            gate.trail.add(entry.clone()).await;
+        }
     }
     response
 }

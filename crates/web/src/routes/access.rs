@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use durable::{NewToken, TOKENS, TokenMade};
-use protocol::Fault;
+use protocol::{Fault, Timestamp};
 
 use super::Places;
 use crate::access::About;
@@ -62,6 +62,11 @@ pub(crate) async fn make_token(
         lasts_ms: asked.lasts_ms,
     };
     new.validate().map_err(api::Problem::from)?;
+    if new.lasts_ms.is_some_and(|ms| i64::try_from(ms).map_or(true, |ms| ms > Timestamp::MAX.0)) {
+        return Err(Refused::new(Code::Invalid, "lasts_ms is longer than time is counted here")
+            .field("lasts_ms")
+            .allowed("1 to 253402300799999"));
+    }
     let made = match desk.gate.store.make_token(&new).await.map_err(|fault| away(&fault))? {
         TokenMade::Made(row) => row,
         TokenMade::IdTaken => return Err(Refused::new(Code::Damaged, "the token's id is taken")),

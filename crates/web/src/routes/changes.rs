@@ -7,20 +7,31 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use protocol::{JobId, limit};
+use serde_json::value::RawValue;
 
 use super::Places;
 use crate::access::About;
-use crate::body::{BATCH, Body, Document};
+use crate::body::{BATCH, Body, Document, Object, parse};
 use crate::problem::{Refused, Reply};
 use crate::query::Query;
 use crate::router::Desk;
 
+/// [`Submissions`] whose elements are read one by one: a bad one harms only itself.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Batch {
+    jobs: Vec<Box<RawValue>>,
+}
+
 /// Ids that the trail names of a batch.
 const NAMED: usize = 10;
 
+fn missing() -> Refused {
+    Refused::new(Code::Damaged, "the answer to one job is missing")
+}
+
 /// The answer to a batch of one.
 fn only<T>(answers: Vec<Item<T>>) -> Reply<T> {
-    let missing = || Refused::new(Code::Damaged, "the answer to one job is missing");
     Ok(answers.into_iter().next().ok_or_else(missing)?.into_result()?)
 }
 
@@ -92,12 +103,24 @@ pub(crate) async fn submit(
 pub(crate) async fn submit_batch(
     State(desk): State<Arc<Desk>>,
     query: Query,
-    Body(batch): Body<Submissions, BATCH>,
+    Body(batch): Body<Batch, BATCH>,
 ) -> Reply<Response> {
     query.end()?;
     bounded(batch.jobs.len())?;
     let count = batch.jobs.len();
-    let items = desk.api.submit(batch.jobs).await?;
+    let read = |job: &RawValue| parse::<Object<Submission>>(job.get().as_bytes()).map(|job| job.0);
+    let (mut good, mut places) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for job in batch.jobs.iter().map(|job| read(job)) {
+        places.push(job.map(|job| good.push(job)));
+    }
+    let mut answers = desk.api.submit(good).await?.into_iter();
+    let mut items = Vec::with_capacity(count);
+    for place in places {
+        items.push(match place {
+            Ok(()) => answers.next().ok_or_else(missing)?,
+            Err(refused) => Item::Problem(*refused.0),
+        });
+    }
     let jobs: Vec<_> = items.iter().filter_map(|item| item.done().map(|done| done.job)).collect();
     Ok(answered(items, about(&jobs, count)))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api::v1::{EventRecord, Job, JobDetail, JobQuery, Page};
+use api::v1::{Code, EventRecord, Job, JobDetail, JobQuery, Page};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
@@ -12,10 +12,13 @@ use axum::response::{IntoResponse, Response};
 use super::Places;
 use crate::access::Caller;
 use crate::body::Document;
-use crate::problem::Reply;
+use crate::problem::{Refused, Reply};
 use crate::query::Query;
 use crate::router::Desk;
 use crate::streams;
+
+/// Letters of a text that is looked for.
+const LONGEST_TEXT: usize = 256;
 
 fn asked(mut query: Query) -> Reply<JobQuery> {
     let asked = JobQuery {
@@ -30,6 +33,10 @@ fn asked(mut query: Query) -> Reply<JobQuery> {
         limit: query.number("limit", (1, 1_000))?,
     };
     query.end()?;
+    if asked.text.as_ref().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
+        let detail = format!("the query's `text` is longer than {LONGEST_TEXT} letters");
+        return Err(Refused::new(Code::Invalid, detail).field("text").allowed("3 to 256 letters"));
+    }
     Ok(asked)
 }
 
@@ -38,9 +45,9 @@ fn asked(mut query: Query) -> Reply<JobQuery> {
     get, path = "/v1/jobs", tag = "jobs",
     params(
         ("phase" = Option<Vec<api::v1::PhaseName>>, Query, description = "One of these phases; repeated, or joined by commas."),
-        ("kind" = Option<String>, Query, description = "This kind.", pattern = "^[^\\x00]*$"),
-        ("queue" = Option<String>, Query, description = "This queue.", pattern = "^[^\\x00]*$"),
-        ("worker" = Option<String>, Query, description = "Running under this worker now: its name or its incarnation.", pattern = "^[^\\x00]*$"),
+        ("kind" = Option<String>, Query, description = "This kind.", min_length = 1, max_length = 128, pattern = r"^[\w\-.:/+\[\]<>]+$"),
+        ("queue" = Option<String>, Query, description = "This queue.", min_length = 1, max_length = 128, pattern = r"^[\w\-.:/+\[\]<>]+$"),
+        ("worker" = Option<String>, Query, description = "Running under this worker now: its name or its incarnation.", min_length = 1, max_length = 128, pattern = r"^[\w\-.:/+\[\]<>]+$"),
         ("created_from" = Option<String>, Query, description = "Accepted at or after this moment.", format = DateTime),
         ("created_until" = Option<String>, Query, description = "Accepted before this moment.", format = DateTime),
         ("text" = Option<String>, Query, description = "This text in id, kind, command or last error.", min_length = 3, max_length = 256, pattern = "^[^\\x00]*$"),

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 
 use crate::access::{About, COOKIE, Peer, SESSION_LASTS, session};
-use crate::body::{self, is_json, parse};
+use crate::body::{self, Object, is_json, parse};
 use crate::problem::{Refused, Reply};
 use crate::query::Query;
 use crate::router::Desk;
@@ -40,7 +40,7 @@ pub(crate) async fn login(
     let headers = request.headers().clone();
     let is_form = !headers.get(header::CONTENT_TYPE).is_some_and(is_json);
     let bytes = body::read(request, LONGEST).await?;
-    let asked = if is_form { form(&headers, &bytes)? } else { parse::<Login>(&bytes)? };
+    let asked = if is_form { form(&headers, &bytes)? } else { parse::<Object<Login>>(&bytes)?.0 };
     let Some((token, name)) = desk.gate.token_of(&asked.token).await? else {
         if is_form {
             return Ok((StatusCode::SEE_OTHER, [(header::LOCATION, "/login?failed=1")]).into_response());

@@ -6,7 +6,7 @@ use api::Api;
 use api::conformance::Way;
 use api::http::{Http, HttpOptions};
 use durable::{Access, Scope};
-use web::{Options, Served, serve};
+use remora_web::{Options, Served, serve};
 
 use crate::help::{loopback, token};
 

@@ -10,7 +10,7 @@ use crate::help::{Site, json as body};
 const CHECKED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/openapi.json");
 
 fn written() -> String {
-    let mut text = web::openapi().to_pretty_json().unwrap();
+    let mut text = remora_web::openapi().to_pretty_json().unwrap();
     text.push('\n');
     text
 }
@@ -60,8 +60,16 @@ async fn every_operation_of_the_document_is_served() {
         let place = path.replace("{job}", "x").replace("{path}", "x").replace("{queue}", "x");
         let place = place.replace("{incarnation}", "x").replace("{id}", "x").replace("{code}", "invalid");
         let answer = site.request(method, &place).body("x").send().await.unwrap();
-        let (status, text) = (answer.status(), answer.text().await.unwrap());
-        assert!(status != 405 && !text.contains("there is no path"), "{id}: {status} {text}");
+        let status = answer.status();
+        if status.is_success() {
+            // Some of them do not end.
+            continue;
+        }
+        let text = answer.text().await.unwrap();
+        assert!(
+            !text.contains("does not know the method") && !text.contains("there is no path"),
+            "{id}: {status} {text}"
+        );
     }
 }
 

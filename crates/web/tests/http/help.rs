@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use api::conformance::Place;
 use durable::{Access, NewToken, Scope};
+use remora_web::{Handle, NewSecret, Options, Served, new_token_id, serve};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
-use web::{Handle, NewSecret, Options, Served, new_token_id, serve};
 
 pub(crate) struct Site {
     pub(crate) place: Place,

@@ -97,8 +97,9 @@ async fn a_client_that_does_not_speak_http_is_let_go_and_others_are_served() {
         let _ = stream.read_to_end(&mut answer).await;
         assert!(!answer.starts_with(b"HTTP/1.1 2"), "{}", String::from_utf8_lossy(&answer));
     }
-    let long = "x".repeat(100_000);
+    let long = "x".repeat(1_000_000);
     let answer = site.request(Method::GET, "/v1/jobs").header("x-long", long).send().await;
-    assert!(answer.is_err() || answer.unwrap().status() == 431);
+    // It may be cut off while it still sends.
+    assert!(answer.as_ref().map_or(true, |answer| answer.status() == 431), "{answer:?}");
     assert_eq!(site.get("/healthz").await.status(), 200);
 }

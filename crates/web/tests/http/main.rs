@@ -1,4 +1,5 @@
 //! The API over real sockets, on an embedded installation.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod conformance;
 mod document;

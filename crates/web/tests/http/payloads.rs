@@ -124,6 +124,7 @@ async fn what_is_no_submission_is_refused_by_name() {
         (r#"{"kind":"k","scheduled_at":"294277-01-01T00:00:00Z"}"#, Some("scheduled_at")),
         (r#"{"kind":"k","scheduled_at":"2026-12-24 18:00"}"#, Some("scheduled_at")),
         ("[]", None),
+        (r#"["k"]"#, None),
         ("", None),
         ("{", None),
         ("nul", None),
@@ -136,6 +137,10 @@ async fn what_is_no_submission_is_refused_by_name() {
             assert_eq!(problem["field"], field, "{text}");
         }
     }
+    let mixed = json(site.post("/v1/jobs/batch", r#"{"jobs":[["k"],{"kind":7},7,{}]}"#).await).await;
+    let codes: Vec<_> =
+        mixed["items"].as_array().unwrap().iter().map(|item| &item["problem"]["code"]).collect();
+    assert_eq!(codes, ["bad_body", "bad_body", "bad_body", "invalid"], "each for itself");
     let answer = site.post("/v1/jobs?x=1", r#"{"kind":"k"}"#).await;
     assert_eq!(problem(answer).await["field"], "x");
     assert_eq!(site.place.count().await, 0);

@@ -7,9 +7,9 @@ use api::Api as _;
 use api::http::{Http, HttpOptions};
 use durable::Scope;
 use futures_util::StreamExt as _;
+use remora_web::{Options, serve};
 use reqwest::Method;
 use tokio::time::timeout;
-use web::{Options, serve};
 
 use crate::help::{Site, access, loopback, served};
 
@@ -17,7 +17,7 @@ async fn first(response: reqwest::Response) -> String {
     let mut bytes = response.bytes_stream();
     let mut text = String::new();
     while !text.contains("data: ") || !text.ends_with("\n\n") {
-        text.push_str(&String::from_utf8(bytes.next().await.unwrap().unwrap().to_vec()).unwrap());
+        text.push_str(std::str::from_utf8(&bytes.next().await.unwrap().unwrap()).unwrap());
     }
     text
 }
@@ -49,13 +49,17 @@ async fn streams_end_with_the_server_and_requests_under_way_are_answered() {
     let job = site.place.submit("k").await;
     let stage = site.place.claim(job).await;
     site.place.write_log(&stage, "hello").await;
-    let events = site.get("/v1/events").await;
-    let log = site.get(&format!("/v1/jobs/{job}/log?follow=true")).await;
+    let mut events = site.get("/v1/events").await;
+    let mut log = site.get(&format!("/v1/jobs/{job}/log?follow=true")).await;
+    let mut told = String::new();
+    while !told.contains("event: overview") {
+        told.push_str(std::str::from_utf8(&events.chunk().await.unwrap().unwrap()).unwrap());
+    }
+    assert_eq!(log.chunk().await.unwrap().unwrap(), "hello");
     let (events, log) = (tokio::spawn(events.text()), tokio::spawn(log.text()));
-    tokio::time::sleep(Duration::from_millis(100)).await;
     timeout(Duration::from_secs(4), site.handle.shutdown()).await.expect("it ends at once");
-    assert!(events.await.unwrap().unwrap().contains("event: overview"));
-    assert_eq!(log.await.unwrap().unwrap(), "hello");
+    events.await.unwrap().unwrap();
+    assert_eq!(log.await.unwrap().unwrap(), "");
 }
 
 #[tokio::test]

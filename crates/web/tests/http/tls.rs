@@ -3,8 +3,8 @@
 use api::Api as _;
 use api::http::{Http, HttpOptions};
 use durable::Scope;
+use remora_web::{Options, ServeError, TlsFiles, serve};
 use reqwest::Method;
-use web::{Options, ServeError, TlsFiles, serve};
 
 use crate::help::{Site, client, loopback, served};
 
