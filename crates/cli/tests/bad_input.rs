@@ -174,7 +174,9 @@ fn a_folder_that_cannot_be_used_is_named() {
         1,
         &["cannot connect to the owner of none", "remora dev"],
     );
-    refused(&place.remora(&["--dir", "none", "workers"]), 1, &["nobody owns the data folder none"]);
+    refused(&place.remora(&["--dir", "none", "workers"]), 1, &["there is no durable store", "hint:"]);
+    place.remora(&["submit", "--", "true"]);
+    refused(&place.remora(&["workers"]), 1, &["nobody holds coordination", "remora dev"]);
     refused(&place.remora(&["--dir", "none", "dev", "lose-coordination"]), 1, &["nobody owns"]);
 }
 
@@ -223,7 +225,7 @@ fn on_small_disk(place: &Place, folder: &str, program: &str) -> Output {
     fs::create_dir_all(place.path().join(".remora").join(folder)).unwrap();
     let script = format!(
         "mount -t tmpfs -o size=16m tmpfs .remora/{folder} && {REMORA} run --max-attempts 2 --retry-base 0s -- {program}; \
-         code=$?; find .remora/{folder} -type f >&2; exit $code"
+         code=$?; find .remora/{folder} -type f ! -name remora-target >&2; exit $code"
     );
     Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
@@ -236,9 +238,9 @@ fn on_small_disk(place: &Place, folder: &str, program: &str) -> Output {
 
 #[test]
 fn a_full_disk_fails_the_attempt_by_name_and_leaves_nothing_behind() {
-    let place = Place::new();
-    let program = place.script("big.sh", "head -c 33000000 /dev/zero > \"$REMORA_OUTPUT/big\" || exit 9");
     for folder in ["work", "target"] {
+        let place = Place::new();
+        let program = place.script("big.sh", "head -c 33000000 /dev/zero > \"$REMORA_OUTPUT/big\" || exit 9");
         let output = on_small_disk(&place, folder, &program);
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{text}");

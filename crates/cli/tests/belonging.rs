@@ -56,7 +56,7 @@ impl Named {
     /// A server with a worker, both at work.
     fn serve(&self) -> Running {
         let log = std::fs::File::create(self.place.join("server.log")).unwrap();
-        let mut command = self.command(&["server", "--workers", "1"]);
+        let mut command = self.command(&["server", "--workers", "1", "--listen", "none"]);
         let running = Running(command.stdout(Stdio::null()).stderr(log).spawn().unwrap());
         let begun = Instant::now();
         loop {
@@ -73,7 +73,8 @@ impl Named {
 
     /// What it says and its exit code, for every way to begin.
     fn refused(&self, parts: &[&str]) {
-        for words in [&["worker"][..], &["server"], &["list"], &["submit", "--", "true"]] {
+        for words in [&["worker"][..], &["server", "--listen", "none"], &["list"], &["submit", "--", "true"]]
+        {
             let output = self.remora(words);
             assert_eq!(output.status.code(), Some(2), "{words:?}: {}", said(&output));
             for part in parts {
