@@ -1,4 +1,5 @@
 //! `dev` serves the API; `token` makes who may use it.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
