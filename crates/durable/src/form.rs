@@ -238,6 +238,25 @@ pub(crate) fn refuse_result(request: &AcceptSuccess) -> Option<String> {
     job::check_size("manifest", bytes.len(), limit::INLINE_BYTES).err().map(|violation| violation.to_string())
 }
 
+/// Scopes as a column holds them: in order, once each, with commas.
+pub(crate) fn scopes_text(scopes: &[Scope]) -> String {
+    let names: Vec<_> =
+        Scope::ALL.into_iter().filter(|scope| scopes.contains(scope)).map(Scope::name).collect();
+    names.join(",")
+}
+
+/// The same, read back.
+pub(crate) fn scopes(text: &str) -> Result<Vec<Scope>, String> {
+    text.split(',').map(scope).collect()
+}
+
+pub(crate) fn scope(name: &str) -> Result<Scope, String> {
+    name.parse().map_err(|violation: Violation| violation.to_string())
+}
+
+/// Bytes of a text in the trail that are kept.
+pub(crate) const TRAIL_TEXT: usize = 1_024;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,22 +278,3 @@ mod tests {
         assert_eq!(storable("a\0b", 9), "a\u{2400}b");
     }
 }
-
-/// Scopes as a column holds them: in order, once each, with commas.
-pub(crate) fn scopes_text(scopes: &[Scope]) -> String {
-    let names: Vec<_> =
-        Scope::ALL.into_iter().filter(|scope| scopes.contains(scope)).map(Scope::name).collect();
-    names.join(",")
-}
-
-/// The same, read back.
-pub(crate) fn scopes(text: &str) -> Result<Vec<Scope>, String> {
-    text.split(',').map(scope).collect()
-}
-
-pub(crate) fn scope(name: &str) -> Result<Scope, String> {
-    name.parse().map_err(|violation: Violation| violation.to_string())
-}
-
-/// Bytes of a text in the trail that are kept.
-pub(crate) const TRAIL_TEXT: usize = 1_024;
