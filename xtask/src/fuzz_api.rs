@@ -36,9 +36,11 @@ impl Drop for Dev {
 /// # Errors
 /// When something was found, or it could not be looked for.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
-    let cases: u32 = args.first().map_or(Ok(CASES), |cases| cases.parse()).context("read the number of cases")?;
+    let cases: u32 =
+        args.first().map_or(Ok(CASES), |cases| cases.parse()).context("read the number of cases")?;
     let root = tidy::root()?;
-    let document = std::fs::read_to_string(root.join("docs/reference/openapi.json")).context("read the document")?;
+    let document =
+        std::fs::read_to_string(root.join("docs/reference/openapi.json")).context("read the document")?;
     let operations = u32::try_from(document.matches("\"operationId\"").count() - ENDLESS.len()).unwrap_or(1);
     let remora = remora(&root)?;
     let schemathesis = schemathesis(&root)?;
@@ -62,7 +64,8 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 /// The program, freshly built.
 fn remora(root: &Path) -> anyhow::Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--quiet", "--package", "remora-cli"]).current_dir(root).status();
+    let built =
+        Command::new(cargo).args(["build", "--quiet", "--package", "remora-cli"]).current_dir(root).status();
     if !built.context("run cargo")?.success() {
         bail!("remora could not be built");
     }
@@ -78,7 +81,8 @@ fn schemathesis(root: &Path) -> anyhow::Result<PathBuf> {
     let program = place.join("bin/schemathesis");
     if !program.is_file() {
         say("installing schemathesis");
-        let made = Command::new("python3").args(["-m", "venv"]).arg(&place).status().context("run python3")?;
+        let made =
+            Command::new("python3").args(["-m", "venv"]).arg(&place).status().context("run python3")?;
         let pip = Command::new(place.join("bin/pip")).args(["install", "--quiet", WANTED]).status();
         if !made.success() || !pip.context("run pip")?.success() {
             bail!("pip cannot get schemathesis; REMORA_SCHEMATHESIS names one that is there");
@@ -99,7 +103,10 @@ fn dev(remora: &Path, folder: &Path) -> anyhow::Result<(Dev, String)> {
     let mut lines = BufReader::new(child.stderr.take().context("read what remora dev says")?).lines();
     let dev = Dev(child);
     let said = lines.by_ref().map_while(Result::ok).find(|line| line.contains("the API is at"));
-    let url = said.as_deref().and_then(|line| line.split_whitespace().last()).context("remora dev did not start")?;
+    let url = said
+        .as_deref()
+        .and_then(|line| line.split_whitespace().last())
+        .context("remora dev did not start")?;
     let url = url.to_owned();
     // What it says from now on is for people, and nobody may keep it from saying so.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| say(&line)));

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use api::Api;
-use api::conformance::Way;
 use durable::Access;
+use remora_api as api;
+use remora_api::Api;
+use remora_api::conformance::Way;
 
 async fn direct(api: Arc<dyn Api>, _: Arc<dyn Access>) -> Way {
     (api, Box::new(()))

@@ -84,14 +84,18 @@ fn a_token_is_made_shown_once_asked_for_and_revoked() {
     let place = tempfile::tempdir().unwrap();
     let (_dev, said) = dev(place.path(), "127.0.0.1:0");
     let url = url(&said);
-    let (code, token, told) = remora(place.path(), &["token", "create", "ci", "--scope", "submit,operate", "--expires", "1h"]);
+    let (code, token, told) =
+        remora(place.path(), &["token", "create", "ci", "--scope", "submit,operate", "--expires", "1h"]);
     let token = token.trim();
     assert_eq!(code, 0, "{told}");
     assert!(token.starts_with("remora_") && !told.contains(token), "{told}");
     let (_, list, _) = remora(place.path(), &["--output", "json", "token", "list"]);
     assert!(!list.contains(token));
     let list: Value = serde_json::from_str(&list).unwrap();
-    assert_eq!((&list[0]["name"], &list[0]["scopes"]), (&"ci".into(), &serde_json::json!(["submit", "operate"])));
+    assert_eq!(
+        (&list[0]["name"], &list[0]["scopes"]),
+        (&"ci".into(), &serde_json::json!(["submit", "operate"]))
+    );
     // Another process made it: this one sees it within a second.
     let began = std::time::Instant::now();
     while status(&url, "/v1/jobs", None) != 401 {

@@ -204,7 +204,11 @@ impl JobSpec {
         for (field, ms) in [("timeout", self.timeout_ms.unwrap_or(0)), ("retry_cap", self.retry.cap_ms)] {
             // What stores keep.
             if i64::try_from(ms).is_err() {
-                return Err(violation(field, format_args!("{ms} ms"), format_args!("at most {} ms", i64::MAX)));
+                return Err(violation(
+                    field,
+                    format_args!("{ms} ms"),
+                    format_args!("at most {} ms", i64::MAX),
+                ));
             }
         }
         if let Some(key) = &self.idempotency_key {

@@ -36,7 +36,10 @@ pub async fn a_list_is_filtered_by_all_that_is_named(world: World) {
     let all = JobQuery::default;
     assert_eq!(listed(&world, JobQuery { kind: Some("two:x".into()), ..all() }).await, [two]);
     assert_eq!(listed(&world, JobQuery { phase: vec![Phase::Queued], ..all() }).await, [one]);
-    assert_eq!(listed(&world, JobQuery { phase: vec![Phase::Queued, Phase::Failed], ..all() }).await.len(), 2);
+    assert_eq!(
+        listed(&world, JobQuery { phase: vec![Phase::Queued, Phase::Failed], ..all() }).await.len(),
+        2
+    );
     assert_eq!(listed(&world, JobQuery { text: Some("broke & b".into()), ..all() }).await, [two]);
     assert_eq!(listed(&world, JobQuery { text: Some(one.to_string()), ..all() }).await, [one]);
     assert!(listed(&world, JobQuery { queue: Some("other".into()), ..all() }).await.is_empty());
@@ -94,7 +97,10 @@ pub async fn a_stranger_is_not_found_whatever_is_asked(world: World) {
 
 async fn text(world: &World, job: protocol::JobId, attempt: Option<u32>, follow: bool) -> String {
     let bytes = world.api.log(job, attempt, follow).await.unwrap();
-    let all: Vec<u8> = bytes.try_fold(Vec::new(), |all, piece| async move { Ok([all, piece.to_vec()].concat()) }).await.unwrap();
+    let all: Vec<u8> = bytes
+        .try_fold(Vec::new(), |all, piece| async move { Ok([all, piece.to_vec()].concat()) })
+        .await
+        .unwrap();
     String::from_utf8(all).unwrap()
 }
 

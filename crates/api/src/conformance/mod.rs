@@ -3,7 +3,10 @@
 //! Promises that two ways that pass give the same answers, refusals included. Does not know which way it is: a fixture
 //! makes one over the rooms of a [`Place`], and `api_conformance!` makes each case a test of its own.
 
-#![expect(clippy::unwrap_used, reason = "these are tests; where they live lets every way to the port run them")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "these are tests; where they live lets every way to the port run them"
+)]
 #![expect(missing_docs, reason = "a case is its name")]
 
 mod place;

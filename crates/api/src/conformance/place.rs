@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use coordination::memory::MemoryRoom;
+use coordination::memory::{self, MemoryRoom};
 use coordination::{At, Coordination as _, PoolConfig, Registration};
 use durable::sqlite::{Options, SqliteRoom};
 use durable::{
-    AcceptFailure, AcceptSuccess, AuthorizeAttempt, Document, Durable as _, Listing as _, ProgramExit, ResultRecord,
+    AcceptFailure, AcceptSuccess, AuthorizeAttempt, Document, Durable as _, Listing as _, ProgramExit,
+    ResultRecord,
 };
-use protocol::{ActorId, AttemptId, FailureCause, Incarnation, JobId, Origin, ReservationId, Token, id};
+use protocol::{
+    ActorId, AttemptId, FailureCause, Incarnation, JobId, Origin, ReservationId, Timestamp, Token, id,
+};
 use target::file::FileTarget;
 use target::{Digest, Entry, Manifest, Node, StageId, Target as _};
 use tempfile::TempDir;
@@ -18,7 +22,7 @@ use crate::v1::Submission;
 use crate::{Api as _, Direct, DirectRooms};
 
 /// The worker that runs what a case runs.
-pub const WORKER: Incarnation = Incarnation(11);
+pub(super) const WORKER: Incarnation = Incarnation(11);
 
 /// An embedded installation: SQLite, coordination in memory, a folder as target. No agent and no worker runs.
 pub struct Place {
@@ -30,6 +34,7 @@ pub struct Place {
     pub target: Arc<FileTarget>,
     folder: TempDir,
     next: AtomicU64,
+    time: Arc<AtomicU64>,
 }
 
 impl Place {
@@ -38,14 +43,43 @@ impl Place {
     /// # Panics
     /// When it cannot be made.
     pub async fn new() -> Self {
+        Self::with(Options::default(), memory::Options::default()).await
+    }
+
+    /// A fresh one whose clocks stand still but for [`Place::advance`].
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn still() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let time = Arc::new(AtomicU64::new(u64::try_from(now).unwrap()));
+        let (durable, memory) = (Arc::clone(&time), Arc::clone(&time));
+        let read = move || Timestamp(i64::try_from(durable.load(Ordering::Relaxed)).unwrap());
+        let place = Self::with(
+            Options { time: Arc::new(read), ..Options::default() },
+            memory::Options {
+                clock: Arc::new(move || Duration::from_millis(memory.load(Ordering::Relaxed))),
+                ..memory::Options::default()
+            },
+        );
+        Self { time, ..place.await }
+    }
+
+    /// Lets both clocks go on.
+    pub fn advance(&self, ms: u64) {
+        self.time.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    async fn with(durable: Options, memory: memory::Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let durable = SqliteRoom::open(folder.path().join("remora.db"), Options::default()).unwrap();
+        let durable = SqliteRoom::open(folder.path().join("remora.db"), durable).unwrap();
         let place = Self {
             durable: Arc::new(durable),
-            coordination: Arc::new(MemoryRoom::default()),
+            coordination: Arc::new(MemoryRoom::new(memory)),
             target: Arc::new(FileTarget::new(folder.path().join("target"))),
             folder,
             next: AtomicU64::new(1),
+            time: Arc::default(),
         };
         place.coordination.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
         let config = PoolConfig { revision: 1, global_limit: 1_000, lease_ms: 15_000, paused: vec![] };
@@ -58,18 +92,22 @@ impl Place {
     #[must_use]
     pub fn direct(&self) -> Direct {
         let (durable, coordination) = (Arc::clone(&self.durable), Arc::clone(&self.coordination));
-        Direct::new(DirectRooms::of(durable, coordination, Arc::clone(&self.target) as Arc<dyn target::Target>))
+        Direct::new(DirectRooms::of(
+            durable,
+            coordination,
+            Arc::clone(&self.target) as Arc<dyn target::Target>,
+        ))
     }
 
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         Origin { actor: ActorId(7), sequence: self.number(), sent_after: 0 }
     }
 
-    fn at(&self) -> At {
+    pub(crate) fn at(&self) -> At {
         At { origin: self.origin(), epoch: 1 }
     }
 

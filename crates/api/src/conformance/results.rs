@@ -18,7 +18,10 @@ async fn published(world: &World) -> JobId {
 }
 
 async fn all(body: FileBody) -> Vec<u8> {
-    body.bytes.try_fold(Vec::new(), |all, piece| async move { Ok([all, piece.to_vec()].concat()) }).await.unwrap()
+    body.bytes
+        .try_fold(Vec::new(), |all, piece| async move { Ok([all, piece.to_vec()].concat()) })
+        .await
+        .unwrap()
 }
 
 pub async fn a_result_is_described_and_its_entries_come_in_pages(world: World) {

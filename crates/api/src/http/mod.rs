@@ -63,7 +63,8 @@ impl std::fmt::Debug for Http {
 }
 
 fn wrong(field: &str, value: &str, allowed: &str) -> Problem {
-    protocol::Violation { field: field.to_owned(), value: value.to_owned(), allowed: allowed.to_owned() }.into()
+    protocol::Violation { field: field.to_owned(), value: value.to_owned(), allowed: allowed.to_owned() }
+        .into()
 }
 
 impl Http {
@@ -97,9 +98,9 @@ impl Http {
                 .map_err(|error| wrong("roots", &error.to_string(), "certificates in PEM"))?;
             builder = roots.into_iter().fold(builder, reqwest::ClientBuilder::add_root_certificate);
         }
-        let client = builder
-            .build()
-            .map_err(|error| Problem::new(Code::Unavailable, format!("no HTTP client can be made: {error}")))?;
+        let client = builder.build().map_err(|error| {
+            Problem::new(Code::Unavailable, format!("no HTTP client can be made: {error}"))
+        })?;
         Ok(Self { client, base: options.url.trim_end_matches('/').to_owned(), timeout: options.timeout })
     }
 

@@ -13,9 +13,9 @@ use super::send::{Fields, name};
 use super::sse;
 use crate::port::{Answer, Api, Bytestream, FileBody, Watching};
 use crate::v1::{
-    Cancelled, Code, Inspection, Item, Items, Job, JobDetail, JobIds, JobQuery, Overview, Page, Pool, PoolChange,
-    Problem, Queue, Readiness, ReadyCheck, ResultEntry, ResultSummary, Retried, RoomReport, Submission,
-    Submissions, Submitted, Why, Worker,
+    Cancelled, Code, Inspection, Item, Items, Job, JobDetail, JobIds, JobQuery, Overview, Page, Pool,
+    PoolChange, Problem, Queue, Readiness, ReadyCheck, ResultEntry, ResultSummary, Retried, RoomReport,
+    Submission, Submissions, Submitted, Why, Worker,
 };
 
 /// Entries on one page that the server gives at most.
@@ -152,8 +152,12 @@ impl Api for Http {
     async fn configure(&self, change: &PoolChange) -> Answer<Pool> {
         // A pause alone needs less than what changes limits.
         let act = match change {
-            PoolChange { global: None, lease_ms: None, pause: Some(queue), resume: None } => Some((queue, "pause")),
-            PoolChange { global: None, lease_ms: None, pause: None, resume: Some(queue) } => Some((queue, "resume")),
+            PoolChange { global: None, lease_ms: None, pause: Some(queue), resume: None } => {
+                Some((queue, "pause"))
+            }
+            PoolChange { global: None, lease_ms: None, pause: None, resume: Some(queue) } => {
+                Some((queue, "resume"))
+            }
             _ => None,
         };
         let request = match act.filter(|(queue, _)| !queue.is_empty()) {

@@ -70,7 +70,8 @@ impl Http {
 
     async fn problem(&self, response: Response) -> Problem {
         let status = response.status();
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).map(str::to_owned);
+        let kind =
+            response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).map(str::to_owned);
         let body = tokio::time::timeout(self.timeout, response.bytes()).await;
         let known = body.ok().and_then(Result::ok).and_then(|body| serde_json::from_slice(&body).ok());
         known.filter(|_| kind.as_deref() == Some("application/problem+json")).unwrap_or_else(|| {
@@ -91,7 +92,8 @@ impl Http {
             Problem::new(Code::Damaged, format!("the answer of {} cannot be read: {text}", self.base))
         };
         let body = tokio::time::timeout(self.timeout, response.bytes()).await;
-        let body = body.map_err(|_| strange("it does not end".to_owned()))?.map_err(|error| strange(told(error)))?;
+        let body =
+            body.map_err(|_| strange("it does not end".to_owned()))?.map_err(|error| strange(told(error)))?;
         serde_json::from_slice(&body).map_err(|error| strange(error.to_string()))
     }
 
@@ -99,7 +101,12 @@ impl Http {
         self.document(self.request(Method::GET, path)).await
     }
 
-    pub(super) fn with_body(&self, method: Method, path: &str, body: &impl Serialize) -> Answer<RequestBuilder> {
+    pub(super) fn with_body(
+        &self,
+        method: Method,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Answer<RequestBuilder> {
         let strange = |error| Problem::new(Code::Invalid, format!("the request cannot be written: {error}"));
         let bytes = serde_json::to_vec(body).map_err(strange)?;
         Ok(self.request(method, path).header(CONTENT_TYPE, "application/json").body(bytes))

@@ -121,7 +121,9 @@ impl Following {
         let Some(data) = field("data") else { return };
         if field("event") == Some("problem") {
             let problem = serde_json::from_str(data);
-            return self.end_with(Err(problem.unwrap_or_else(|_| Problem::new(Code::Damaged, "the stream broke off"))));
+            return self.end_with(Err(
+                problem.unwrap_or_else(|_| Problem::new(Code::Damaged, "the stream broke off"))
+            ));
         }
         match serde_json::from_str::<EventRecord>(data) {
             Ok(event) if self.last.as_ref() == Some(&event.id) => {}

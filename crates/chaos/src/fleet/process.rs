@@ -52,7 +52,13 @@ impl Process {
         command.arg("--dir").arg(dir).envs(rooms.variables());
         command.envs([("AWS_ACCESS_KEY_ID", ACCESS_KEY), ("AWS_SECRET_ACCESS_KEY", SECRET_KEY)]);
         match self.role {
-            Role::Server => command.args(["server", "--listen", "none", "--lease", &format!("{}ms", options.lease.as_millis())]),
+            Role::Server => command.args([
+                "server",
+                "--listen",
+                "none",
+                "--lease",
+                &format!("{}ms", options.lease.as_millis()),
+            ]),
             Role::Worker => {
                 let name = format!("w{}", self.number);
                 command.args(["worker", "--name", &name, "--slots", &options.slots.to_string()])

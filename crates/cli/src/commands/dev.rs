@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use agents::CleanerOptions;
 use remora::{DataFolder, TargetError};
-use server::{HttpHandle, Listen, LockError, Owner, OwnerError, OwnerOptions, OwnerRequest, SupervisorOptions};
+use server::{
+    HttpHandle, Listen, LockError, Owner, OwnerError, OwnerOptions, OwnerRequest, SupervisorOptions,
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Site, absolute};

@@ -36,14 +36,18 @@ fn the_document_that_is_checked_in_is_the_one_that_is_served() {
         std::fs::write(CHECKED_IN, written()).unwrap();
     }
     let checked_in = std::fs::read_to_string(CHECKED_IN).unwrap_or_default();
-    assert!(checked_in == written(), "docs/reference/openapi.json differs; REMORA_WRITE=1 with this test writes it");
+    assert!(
+        checked_in == written(),
+        "docs/reference/openapi.json differs; REMORA_WRITE=1 with this test writes it"
+    );
 }
 
 #[test]
 fn every_handler_stands_in_the_document_and_nothing_else_does() {
     let mut handlers = 0;
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/routes")).unwrap() {
-        handlers += std::fs::read_to_string(entry.unwrap().path()).unwrap().matches("#[utoipa::path(").count();
+        handlers +=
+            std::fs::read_to_string(entry.unwrap().path()).unwrap().matches("#[utoipa::path(").count();
     }
     assert_eq!(operations(&document()).len(), handlers);
 }
@@ -94,18 +98,27 @@ impl Judge {
             known => known,
         };
         let content = &response["content"][kind.split(';').next().unwrap()];
-        assert!(!content.is_null() || status == 204, "{method} {path}: {status} {kind} is not in the document");
+        assert!(
+            !content.is_null() || status == 204,
+            "{method} {path}: {status} {kind} is not in the document"
+        );
         json!({"$ref": "#/schema", "schema": content["schema"], "components": self.document["components"]})
     }
 
-    async fn judge(&mut self, site: &Site, (method, template, path): (Method, &str, &str), text: Option<&str>) -> Value {
+    async fn judge(
+        &mut self,
+        site: &Site,
+        (method, template, path): (Method, &str, &str),
+        text: Option<&str>,
+    ) -> Value {
         let mut request = site.request(method.clone(), path);
         if let Some(text) = text {
             request = request.header("content-type", "application/json").body(text.to_owned());
         }
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
-        let kind = response.headers().get("content-type").map_or("", |kind| kind.to_str().unwrap()).to_owned();
+        let kind =
+            response.headers().get("content-type").map_or("", |kind| kind.to_str().unwrap()).to_owned();
         let schema = self.schema(&method, template, (status, &kind));
         *self.seen.entry(format!("{method} {template}")).or_default() += 1;
         let bytes = response.bytes().await.unwrap();
@@ -180,7 +193,10 @@ async fn live_answers_of_every_operation_are_what_the_document_says() {
     judge.judge(&site, (Method::PATCH, "/v1/pool", "/v1/pool"), Some(r#"{"global":7}"#)).await;
     ask_as_admin(&site, &mut judge).await;
     let events = site.get("/v1/events").await;
-    assert!(judge.schema(&get, "/v1/events", (events.status().as_u16(), "text/event-stream"))["schema"].is_object());
+    assert!(
+        judge.schema(&get, "/v1/events", (events.status().as_u16(), "text/event-stream"))["schema"]
+            .is_object()
+    );
     *judge.seen.entry("GET /v1/events".to_owned()).or_default() += 1;
     for (method, path, _) in operations(&judge.document) {
         assert!(judge.seen.contains_key(&format!("{method} {path}")), "{method} {path} was not asked");

@@ -49,7 +49,9 @@ fn operations() -> Vec<(Method, String)> {
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys() {
-            let path = ["{job}", "{path}", "{queue}", "{incarnation}", "{id}"].iter().fold(path.clone(), |path, place| path.replace(place, "x"));
+            let path = ["{job}", "{path}", "{queue}", "{incarnation}", "{id}"]
+                .iter()
+                .fold(path.clone(), |path, place| path.replace(place, "x"));
             all.push((method.to_uppercase().parse().unwrap(), path.replace("{code}", "invalid")));
         }
     }
@@ -67,7 +69,11 @@ async fn j3_every_path_but_the_stated_ones_needs_a_token_that_is_good() {
     let lengthened = format!("{good}a");
     let wrong = ["", "x", &expired, &other_prefix, cut, &lengthened];
     let mut paths = operations();
-    paths.extend([(Method::GET, "/".to_owned()), (Method::GET, "/metrics".to_owned()), (Method::POST, "/x".to_owned())]);
+    paths.extend([
+        (Method::GET, "/".to_owned()),
+        (Method::GET, "/metrics".to_owned()),
+        (Method::POST, "/x".to_owned()),
+    ]);
     for (method, path) in paths {
         let public = ["/healthz", "/readyz", "/login"].contains(&path.as_str());
         let without = site.request(method.clone(), &path).send().await.unwrap();
@@ -118,7 +124,12 @@ async fn a_change_by_a_form_or_by_a_page_of_another_site_is_refused_and_nothing_
         let empty = site.request(Method::POST, &path).header("content-type", kind);
         assert_eq!(code(empty.send().await.unwrap()).await, (415, "unsupported".into()), "{kind}");
     }
-    for (name, value) in [("origin", "http://evil.example"), ("origin", "null"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site")] {
+    for (name, value) in [
+        ("origin", "http://evil.example"),
+        ("origin", "null"),
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+    ] {
         let foreign = site.request(Method::POST, &path).header(name, value);
         assert_eq!(code(foreign.send().await.unwrap()).await, (403, "forbidden".into()), "{name}: {value}");
     }
@@ -126,7 +137,8 @@ async fn a_change_by_a_form_or_by_a_page_of_another_site_is_refused_and_nothing_
         let rebound = site.request(Method::GET, "/v1/jobs").header("host", host).send().await.unwrap();
         assert_eq!(code(rebound).await, (403, "forbidden".into()), "{host}");
     }
-    let proxied = site.request(Method::GET, "/v1/jobs").header("x-forwarded-for", "10.0.0.1").send().await.unwrap();
+    let proxied =
+        site.request(Method::GET, "/v1/jobs").header("x-forwarded-for", "10.0.0.1").send().await.unwrap();
     assert_eq!(code(proxied).await, (403, "forbidden".into()));
     for method in [Method::GET, Method::HEAD] {
         assert_eq!(site.request(method, &path).send().await.unwrap().status(), 405, "no change by looking");
@@ -134,7 +146,8 @@ async fn a_change_by_a_form_or_by_a_page_of_another_site_is_refused_and_nothing_
     let shown = body(site.get(&format!("/v1/jobs/{job}")).await).await;
     assert_eq!(shown["phase"], "queued");
     let own = site.url.clone();
-    let from_own_page = site.request(Method::POST, &path).header("origin", own).header("sec-fetch-site", "same-origin");
+    let from_own_page =
+        site.request(Method::POST, &path).header("origin", own).header("sec-fetch-site", "same-origin");
     assert_eq!(from_own_page.send().await.unwrap().status(), 200);
 }
 
@@ -143,22 +156,37 @@ async fn a_page_logs_in_with_a_token_and_its_session_ends_with_it() {
     let site = Site::open().await;
     let (id, secret) = site.token(&[Scope::Operate]).await;
     let form = |text: String| {
-        site.request(Method::POST, "/login").header("content-type", "application/x-www-form-urlencoded").body(text).send()
+        site.request(Method::POST, "/login")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(text)
+            .send()
     };
     let failed = form("token=remora_x&next=/jobs".into()).await.unwrap();
-    assert_eq!((failed.status().as_u16(), &failed.headers()["location"]), (303, &"/login?failed=1".parse().unwrap()));
+    assert_eq!(
+        (failed.status().as_u16(), &failed.headers()["location"]),
+        (303, &"/login?failed=1".parse().unwrap())
+    );
     assert!(!failed.headers().contains_key("set-cookie"));
     let answer = form(format!("token={secret}&next=%2Fjobs%3Fphase%3Dfailed")).await.unwrap();
     assert_eq!(answer.headers()["location"], "/jobs?phase=failed");
     let cookie = answer.headers()["set-cookie"].to_str().unwrap().to_owned();
-    assert!(cookie.contains("; HttpOnly; SameSite=Strict") && !cookie.contains("Secure") && !cookie.contains(&secret), "{cookie}");
+    assert!(
+        cookie.contains("; HttpOnly; SameSite=Strict")
+            && !cookie.contains("Secure")
+            && !cookie.contains(&secret),
+        "{cookie}"
+    );
     let away = form(format!("token={secret}&next=%2F%2Fevil.example")).await.unwrap();
     assert_eq!(away.headers()["location"], "/");
     let cookie = cookie.split(';').next().unwrap().to_owned();
     let with = |method: Method, path: &str| site.request(method, path).header("cookie", &cookie);
     assert_eq!(with(Method::GET, "/v1/jobs").send().await.unwrap().status(), 200);
     let pause = "/v1/queues/a/pause";
-    assert_eq!(code(with(Method::POST, pause).send().await.unwrap()).await, (403, "forbidden".into()), "from which page?");
+    assert_eq!(
+        code(with(Method::POST, pause).send().await.unwrap()).await,
+        (403, "forbidden".into()),
+        "from which page?"
+    );
     let own = with(Method::POST, pause).header("sec-fetch-site", "same-origin").send().await.unwrap();
     assert_eq!(own.status(), 200);
     let foreign = with(Method::POST, pause).header("origin", "http://evil.example").send().await.unwrap();
@@ -176,7 +204,10 @@ async fn a_page_logs_in_with_a_token_and_its_session_ends_with_it() {
     }
     assert_eq!(status, 401, "the session is worth what its token is worth");
     let page = site.request(Method::GET, "/jobs?x=1").header("accept", "text/html,*/*").send().await.unwrap();
-    assert_eq!((page.status().as_u16(), &page.headers()["location"]), (303, &"/login?next=%2Fjobs%3Fx%3D1".parse().unwrap()));
+    assert_eq!(
+        (page.status().as_u16(), &page.headers()["location"]),
+        (303, &"/login?next=%2Fjobs%3Fx%3D1".parse().unwrap())
+    );
 }
 
 #[tokio::test]
@@ -185,13 +216,19 @@ async fn the_trail_says_who_did_what_and_holds_no_secret() {
     let (admin_id, admin) = site.token(&[Scope::Admin]).await;
     let (reader_id, reader) = site.token(&[Scope::Read]).await;
     let job = site.place.submit("k").await;
-    let cancel = |secret: &str| site.request(Method::POST, &format!("/v1/jobs/{job}/cancel")).bearer_auth(secret).send();
+    let cancel = |secret: &str| {
+        site.request(Method::POST, &format!("/v1/jobs/{job}/cancel")).bearer_auth(secret).send()
+    };
     assert_eq!(cancel(&reader).await.unwrap().status(), 403);
     assert_eq!(cancel(&admin).await.unwrap().status(), 200);
-    let made = site.request(Method::POST, "/v1/tokens").bearer_auth(&admin).header("content-type", "application/json");
+    let made = site
+        .request(Method::POST, "/v1/tokens")
+        .bearer_auth(&admin)
+        .header("content-type", "application/json");
     let made = body(made.body(r#"{"name":"ci","scopes":["submit"]}"#).send().await.unwrap()).await;
     let secret_args = r#"{"kind":"k","args":"hunter2","env":{"A":"hunter2"},"command":["hunter2"]}"#;
-    let submitted = site.request(Method::POST, "/v1/jobs").bearer_auth(&admin).header("content-type", "application/json");
+    let submitted =
+        site.request(Method::POST, "/v1/jobs").bearer_auth(&admin).header("content-type", "application/json");
     assert_eq!(submitted.body(secret_args).send().await.unwrap().status(), 201);
     let read = site.request(Method::GET, "/v1/trail?limit=10").bearer_auth(&admin).send().await.unwrap();
     let text = read.text().await.unwrap();
@@ -199,21 +236,33 @@ async fn the_trail_says_who_did_what_and_holds_no_secret() {
         assert!(!text.contains(secret), "{secret}");
     }
     let trail: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let told: Vec<_> = trail["items"].as_array().unwrap().iter().rev().map(|row| {
-        let word = |name: &str| row[name].as_str().unwrap().to_owned();
-        (word("token"), word("action"), word("outcome"))
-    }).collect();
+    let told: Vec<_> = trail["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .map(|row| {
+            let word = |name: &str| row[name].as_str().unwrap().to_owned();
+            (word("token"), word("action"), word("outcome"))
+        })
+        .collect();
     let row = |id: &str, action: &str, outcome: &str| (id.to_owned(), action.to_owned(), outcome.to_owned());
-    assert_eq!(told, [
-        row(&reader_id, "cancel", "forbidden"),
-        row(&admin_id, "cancel", "done"),
-        row(&admin_id, "make_token", "done"),
-        row(&admin_id, "submit", "done"),
-    ]);
+    assert_eq!(
+        told,
+        [
+            row(&reader_id, "cancel", "forbidden"),
+            row(&admin_id, "cancel", "done"),
+            row(&admin_id, "make_token", "done"),
+            row(&admin_id, "submit", "done"),
+        ]
+    );
     let page = site.request(Method::GET, "/v1/trail?limit=3").bearer_auth(&admin).send().await.unwrap();
     let page = body(page).await;
     let rest = site.request(Method::GET, &format!("/v1/trail?cursor={}", page["next"].as_str().unwrap()));
-    assert_eq!(body(rest.bearer_auth(&admin).send().await.unwrap()).await["items"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        body(rest.bearer_auth(&admin).send().await.unwrap()).await["items"].as_array().unwrap().len(),
+        1
+    );
     let (_, operator) = site.token(&[Scope::Operate, Scope::Submit]).await;
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let looked = site.request(Method::GET, "/v1/trail").bearer_auth(&operator).send().await.unwrap();

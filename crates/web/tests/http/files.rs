@@ -72,13 +72,20 @@ async fn head_tells_the_length_and_no_more() {
 #[tokio::test]
 async fn a_file_that_a_job_named_is_saved_and_never_shown() {
     let site = Site::open().await;
-    let path = published(&site).await.replace("lines", "%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%C3%A9.html");
+    let path =
+        published(&site).await.replace("lines", "%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%C3%A9.html");
     let answer = site.get(&path).await;
     assert_eq!(answer.status(), 200);
     let headers = answer.headers();
     let disposition = headers["content-disposition"].to_str().unwrap();
     assert!(disposition.starts_with("attachment; filename=\""), "{disposition}");
-    assert!(disposition.ends_with("filename*=UTF-8''%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E%C3%A9.html"));
-    assert_eq!((&headers["content-type"], &headers["x-content-type-options"]), ("application/octet-stream", "nosniff"));
+    assert!(
+        disposition
+            .ends_with("filename*=UTF-8''%22%3E%3Cimg%20src%3Dx%20onerror%3Dalert%281%29%3E%C3%A9.html")
+    );
+    assert_eq!(
+        (&headers["content-type"], &headers["x-content-type-options"]),
+        ("application/octet-stream", "nosniff")
+    );
     assert!(headers["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));
 }

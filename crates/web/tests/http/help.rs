@@ -50,7 +50,12 @@ impl Site {
 
     /// Posts bytes as JSON.
     pub(crate) async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> Response {
-        self.request(Method::POST, path).header("content-type", "application/json").body(body).send().await.unwrap()
+        self.request(Method::POST, path)
+            .header("content-type", "application/json")
+            .body(body)
+            .send()
+            .await
+            .unwrap()
     }
 
     /// Makes a token with these scopes, behind the server's back.
@@ -65,11 +70,20 @@ pub(crate) fn client() -> Client {
 }
 
 /// The token's id and the token.
-pub(crate) async fn token(access: &Arc<dyn Access>, scopes: &[Scope], lasts_ms: Option<u64>) -> (String, String) {
+pub(crate) async fn token(
+    access: &Arc<dyn Access>,
+    scopes: &[Scope],
+    lasts_ms: Option<u64>,
+) -> (String, String) {
     let secret = NewSecret::token();
     let id = new_token_id();
-    let new =
-        NewToken { id: id.clone(), name: "test".into(), scopes: scopes.into(), digest: secret.digest(), lasts_ms };
+    let new = NewToken {
+        id: id.clone(),
+        name: "test".into(),
+        scopes: scopes.into(),
+        digest: secret.digest(),
+        lasts_ms,
+    };
     access.make_token(&new).await.unwrap();
     (id, secret.reveal().to_owned())
 }

@@ -34,7 +34,10 @@ async fn j3_a_script_in_any_text_comes_back_as_json_that_no_browser_runs() {
         assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
         assert_eq!(headers["referrer-policy"], "no-referrer");
         let policy = headers["content-security-policy"].to_str().unwrap();
-        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
         assert!(!headers.contains_key("access-control-allow-origin"), "no other site reads it");
     }
     for text in [format!(r#"{{"kind":{SCRIPT:?}}}"#), format!(r#"{{"kind":"k","queue":{SCRIPT:?}}}"#)] {
@@ -80,7 +83,12 @@ async fn a_client_that_does_not_speak_http_is_let_go_and_others_are_served() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     let site = Site::open().await;
-    for bytes in [&b"\x16\x03\x01\x02\x00"[..], b"GET / HTTP/9.9\r\n\r\n", b"\0\0\0\0\r\n\r\n", b"GET /v1/jobs HTTP/1.1\r\n\r\n"] {
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00"[..],
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\0\0\0\0\r\n\r\n",
+        b"GET /v1/jobs HTTP/1.1\r\n\r\n",
+    ] {
         let mut stream = tokio::net::TcpStream::connect(site.handle.address()).await.unwrap();
         stream.write_all(bytes).await.unwrap();
         stream.shutdown().await.unwrap();

@@ -21,7 +21,11 @@ async fn g1_a_nul_or_half_a_surrogate_is_refused_by_field_and_its_harmless_look_
     let site = Site::open().await;
     for args in [r#""\u0000""#, r#"{"\u0000":1}"#, r#""\ud800""#, r#""a\udc00""#] {
         let problem = problem(site.post("/v1/jobs", submission(args)).await).await;
-        assert_eq!((&problem["status"], &problem["field"]), (&422.into(), &"args".into()), "{args}: {problem}");
+        assert_eq!(
+            (&problem["status"], &problem["field"]),
+            (&422.into(), &"args".into()),
+            "{args}: {problem}"
+        );
     }
     let in_fields = [
         r#"{"kind":"a\u0000"}"#,
@@ -42,7 +46,13 @@ async fn g1_a_nul_or_half_a_surrogate_is_refused_by_field_and_its_harmless_look_
     let broken = [b"{\"kind\":\"k\",\"args\":\"".as_slice(), b"\xff", b"\"}"].concat();
     let problem = problem(site.post("/v1/jobs", broken).await).await;
     assert!(problem["detail"].as_str().unwrap().contains("no UTF-8: byte 20"), "{problem}");
-    for path in ["/v1/jobs?kind=%00", "/v1/jobs?kind=%ff", "/v1/queues/%00/pause", "/v1/queues/%ff/pause", "/v1/jobs/%ff"] {
+    for path in [
+        "/v1/jobs?kind=%00",
+        "/v1/jobs?kind=%ff",
+        "/v1/queues/%00/pause",
+        "/v1/queues/%ff/pause",
+        "/v1/jobs/%ff",
+    ] {
         let answer = if path.ends_with("pause") { site.post(path, "").await } else { site.get(path).await };
         assert!((400..500).contains(&answer.status().as_u16()), "{path}: {}", answer.status());
     }
@@ -146,11 +156,20 @@ async fn a_key_in_the_header_is_the_field() {
     let location = first.headers()["location"].to_str().unwrap().to_owned();
     assert_eq!(first.status(), 201);
     let again = keyed("schlüssel".as_bytes(), r#"{"kind":"k","idempotency_key":"schlüssel"}"#).await.unwrap();
-    assert_eq!((again.status().as_u16(), again.headers()["location"].to_str().unwrap()), (200, location.as_str()));
+    assert_eq!(
+        (again.status().as_u16(), again.headers()["location"].to_str().unwrap()),
+        (200, location.as_str())
+    );
     let job: Value = json(site.get(&location).await).await;
     assert_eq!(job["idempotency_key"], "schlüssel");
-    assert_eq!(code(keyed("schlüssel".as_bytes(), r#"{"kind":"other"}"#).await.unwrap()).await, (409, "key_reused".into()));
-    assert_eq!(code(keyed(b"a", r#"{"kind":"k","idempotency_key":"b"}"#).await.unwrap()).await, (422, "invalid".into()));
+    assert_eq!(
+        code(keyed("schlüssel".as_bytes(), r#"{"kind":"other"}"#).await.unwrap()).await,
+        (409, "key_reused".into())
+    );
+    assert_eq!(
+        code(keyed(b"a", r#"{"kind":"k","idempotency_key":"b"}"#).await.unwrap()).await,
+        (422, "invalid".into())
+    );
     assert_eq!(code(keyed(b"\xff", r#"{"kind":"k"}"#).await.unwrap()).await, (422, "invalid".into()));
     assert_eq!(code(keyed(b"", r#"{"kind":"k"}"#).await.unwrap()).await, (422, "invalid".into()));
 }

@@ -31,7 +31,8 @@ async fn a_server_with_a_certificate_speaks_tls_only_and_its_cookie_is_secure() 
         ..HttpOptions::new(handle.url())
     };
     assert!(Http::new(http).unwrap().pool().await.is_ok());
-    let untrusting = Http::new(HttpOptions { token: Some(secret.clone()), ..HttpOptions::new(handle.url()) }).unwrap();
+    let untrusting =
+        Http::new(HttpOptions { token: Some(secret.clone()), ..HttpOptions::new(handle.url()) }).unwrap();
     let refused = untrusting.pool().await.err().unwrap();
     assert!(refused.detail.contains("certificate") && !refused.detail.contains(&secret), "{refused}");
     let plain = client().get(format!("http://{}/healthz", handle.address())).send().await;
