@@ -9,8 +9,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use agents::AgentRooms;
-use api::{Direct, DirectRooms, Examine};
+use crate::held::HeldRooms;
+use api::{Api, Direct, DirectRooms, Examine};
 use async_trait::async_trait;
 use protocol::Finding;
 use remora::RoomUrls;
@@ -100,22 +100,21 @@ pub async fn listen(at: SocketAddr, or_next: bool) -> Result<HttpServer, HttpErr
 }
 
 impl HttpServer {
-    /// Answers from the rooms.
+    /// Answers from the rooms, and tells their numbers at `/metrics`.
     ///
     /// # Errors
     /// When it would not be safe, or cannot be done.
     pub async fn serve(
         self,
-        rooms: &AgentRooms,
+        rooms: &HeldRooms,
         examine: Option<Arc<dyn Examine>>,
-        options: Options,
+        mut options: Options,
     ) -> Result<Handle, HttpError> {
         let (durable, coordination) = (Arc::clone(&rooms.durable), Arc::clone(&rooms.coordination));
         let direct = DirectRooms::of(durable, coordination, Arc::clone(&rooms.target));
-        let served = Served {
-            api: Arc::new(Direct::new(DirectRooms { examine, ..direct })),
-            access: Arc::clone(&rooms.durable) as Arc<dyn durable::Access>,
-        };
+        let api: Arc<dyn Api> = Arc::new(Direct::new(DirectRooms { examine, ..direct }));
+        options.extra = options.extra.merge(metrics::router(Arc::clone(&api), Arc::clone(rooms.metrics())));
+        let served = Served { api, access: Arc::clone(&rooms.durable) as Arc<dyn durable::Access> };
         Ok(serve(self.listener, served, options).await?)
     }
 }

@@ -254,6 +254,12 @@ impl Worker {
         }
     }
 
+    /// Turns true when it drains.
+    #[must_use]
+    pub fn draining(&self) -> watch::Receiver<bool> {
+        self.session.draining.subscribe()
+    }
+
     /// The lease keeper, to be run where handlers cannot starve it: on a thread and runtime of its own in
     /// production. It ends after [`Worker::run`] has.
     pub fn keeper(&self) -> impl Future<Output = ()> + Send + 'static {

@@ -71,11 +71,27 @@ pub async fn events_begin_with_the_overview_and_tell_of_changes(world: World) {
 }
 
 pub async fn readiness_says_what_can_be_done(world: World) {
-    let readiness = world.api.readiness().await;
-    let names: Vec<_> = readiness.checks.iter().map(|check| check.name.as_str()).collect();
-    assert_eq!(names, ["claim", "renew", "publish"]);
+    let cannot = async |world: &World| {
+        let readiness = world.api.readiness().await;
+        let names: Vec<_> = readiness.checks.iter().map(|check| check.name.as_str()).collect();
+        assert_eq!(names, ["claim", "renew", "publish"]);
+        assert_eq!(readiness.ready, readiness.checks.iter().all(|check| check.ok));
+        let bad = readiness.checks.into_iter().filter(|check| !check.ok);
+        bad.map(|check| format!("{}: {}", check.name, check.text)).collect::<Vec<_>>()
+    };
+    assert_eq!(cannot(&world).await, [""; 0]);
+    let target = world.place.folder().join("target");
+    let left: usize = std::fs::read_dir(&target).unwrap().map(|job| entries(&job.unwrap().path())).sum();
+    assert_eq!(left, 0, "a trial leaves nothing behind");
     world.place.coordination.lose();
-    let readiness = world.api.readiness().await;
-    assert!(!readiness.ready, "{readiness:?}");
-    assert!(!readiness.checks.iter().find(|check| check.name == "renew").unwrap().ok);
+    let bad = cannot(&world).await;
+    assert_eq!(bad, ["renew: coordination is at epoch 0, the durable store at 1: it is to be rebuilt"]);
+    std::fs::remove_dir_all(&target).unwrap();
+    std::fs::write(&target, "no folder").unwrap();
+    let bad = cannot(&world).await;
+    assert!(bad.len() == 2 && bad[1].starts_with("publish: cannot "), "{bad:?}");
+}
+
+fn entries(folder: &std::path::Path) -> usize {
+    std::fs::read_dir(folder).map_or(1, Iterator::count)
 }

@@ -1,7 +1,6 @@
 //! The pool, queues, workers, and how the whole is.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use coordination::{At, PoolConfig, PoolState, WorkerView};
 use durable::{Configure, EndCount, JobFilter, PhaseCount, PoolRow};
@@ -12,8 +11,7 @@ use super::Direct;
 use super::jobs::job;
 use crate::port::Answer;
 use crate::v1::{
-    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, Readiness, ReadyCheck,
-    RoomReport, Worker,
+    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, RoomReport, Worker,
 };
 
 /// Failures that an overview shows.
@@ -208,22 +206,4 @@ impl Direct {
         });
         Ok(reports.collect())
     }
-
-    pub(super) async fn try_rooms(&self) -> Readiness {
-        let claim = tried("claim", async { self.rooms.reads.pool().await.map(drop).map_err(Into::into) });
-        let renew = tried("renew", async { self.coordination()?.pool().await.map(drop).map_err(Into::into) });
-        let (claim, renew) = tokio::join!(claim, renew);
-        let checks = vec![claim, renew];
-        Readiness { ready: checks.iter().all(|check| check.ok), checks }
-    }
-}
-
-async fn tried(name: &str, attempt: impl Future<Output = Answer<()>>) -> ReadyCheck {
-    let begun = Instant::now();
-    let answer = attempt.await;
-    let (ok, text) = match answer {
-        Ok(()) => (true, format!("answered in {} ms", begun.elapsed().as_millis())),
-        Err(problem) => (false, problem.to_string()),
-    };
-    ReadyCheck { name: name.to_owned(), ok, text }
 }

@@ -76,6 +76,10 @@ impl Rooms {
 
     async fn reserve(&self, job: JobId, worker: Incarnation) -> ReservationId {
         self.enqueue(job).await;
+        self.take(job, worker).await
+    }
+
+    async fn take(&self, job: JobId, worker: Incarnation) -> ReservationId {
         let window = self.place.durable.dispatch_read_jobs(&[job]).await.unwrap().remove(0).window;
         let reservation = ReservationId(u128::from(self.place.number()));
         let request = Reserve { worker, reservations: vec![reservation], windows: vec![window] };
@@ -309,7 +313,7 @@ async fn workers_that_are_full_or_drain_are_named() {
     rooms.register(BERT, "bert", |_| {}).await;
     says(&rooms.why(job).await, &[ReasonCode::Offered], "It is offered");
     let other = rooms.submit().await;
-    rooms.reserve(job, BERT).await;
+    rooms.take(job, BERT).await;
     rooms.enqueue(other).await;
     says(&rooms.why(other).await, &[ReasonCode::WorkersBusy], "anna, bert");
     for (worker, name) in [(ANNA, "anna"), (BERT, "bert")] {
@@ -592,4 +596,20 @@ async fn a_damaged_room_breaks_the_invariants_that_speak_of_it() {
     assert_eq!(failing(&rooms.inspect(queued).await), ["StateConsistency", "QueueRecoverable"]);
     rooms.configure(Configure { global_limit: Some(1), ..Configure::default() }).await;
     assert_eq!(failing(&rooms.inspect(running.job).await), ["StateConsistency", "PermitSafety"]);
+}
+
+#[tokio::test]
+async fn a_store_that_is_only_read_is_not_ready_to_claim() {
+    let rooms = Rooms::new().await;
+    let durable = Arc::clone(&rooms.place.durable);
+    let target = Arc::clone(&rooms.place.target) as Arc<dyn target::Target>;
+    let of = DirectRooms::of(durable, Arc::clone(&rooms.place.coordination) as Arc<_>, target);
+    let readiness = Direct::new(DirectRooms { durable: None, ..of.clone() }).readiness().await;
+    let bad: Vec<_> = readiness.checks.iter().filter(|check| !check.ok).map(|check| &*check.name).collect();
+    assert_eq!((readiness.ready, bad), (false, vec!["claim"]));
+    let silent =
+        Direct::new(DirectRooms { coordination: Some(Arc::new(super::silent::Silent::default())), ..of });
+    let readiness = silent.readiness().await;
+    let bad: Vec<_> = readiness.checks.iter().filter(|check| !check.ok).map(|check| &*check.text).collect();
+    assert_eq!(bad, ["cannot read the pool"]);
 }

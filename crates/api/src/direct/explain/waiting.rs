@@ -5,7 +5,7 @@ use std::time::Duration;
 use coordination::WorkerView;
 use protocol::{Phase, Timestamp};
 
-use super::facts::{Facts, Known, Live};
+use super::facts::{Before, Facts, Known, Live};
 use super::words::{lasting, list, many, named};
 use crate::v1::{Because, Holder, Moment, ReasonCode};
 
@@ -258,7 +258,13 @@ fn busy(facts: &Facts, known: &Known) -> Option<Because> {
 
 fn behind(facts: &Facts, known: &Known) -> Option<Because> {
     let window = facts.window();
-    let (before, preferred) = (facts.before, known.preferred(&window));
+    let preferred = known.preferred(&window);
+    // A job that was reserved and not claimed yet has left the window, and is in the outbox still.
+    let others = known.entries(&window).saturating_sub(1);
+    let before = match facts.before {
+        Before { jobs, more: false } => Before { jobs: jobs.min(others), more: false },
+        many => many,
+    };
     if before.jobs == 0 && preferred == 0 {
         return None;
     }
