@@ -117,8 +117,8 @@ impl Place {
         self.direct().submit(vec![job]).await.unwrap().remove(0).into_result().unwrap().job
     }
 
-    /// Registers the worker.
-    pub async fn register(&self) {
+    /// Registers the worker; answers whether it was asked to drain.
+    pub async fn register(&self) -> bool {
         let registration = Registration {
             worker: WORKER,
             name: "anna".to_owned(),
@@ -129,7 +129,8 @@ impl Place {
             kinds: vec!["exec".to_owned()],
             draining: false,
         };
-        self.coordination.register(&self.at(), &registration).await.unwrap();
+        let registered = self.coordination.register(&self.at(), &registration).await.unwrap();
+        registered.step.taken().unwrap().drain
     }
 
     /// Claims the job for the worker.

@@ -46,6 +46,10 @@ pub async fn workers_are_shown_and_a_stranger_is_not_drained(world: World) {
     let workers = world.api.workers().await.unwrap();
     assert_eq!((workers[0].name.as_str(), workers[0].incarnation, workers[0].slots), ("anna", WORKER, 2));
     assert_eq!(world.api.drain(Incarnation(12)).await.unwrap_err().code, Code::NotFound);
+    assert!(!world.place.register().await);
+    world.api.drain(WORKER).await.unwrap();
+    world.api.drain(WORKER).await.unwrap();
+    assert!(world.place.register().await, "it hears of it when it registers");
 }
 
 pub async fn the_overview_counts_what_is_there(world: World) {

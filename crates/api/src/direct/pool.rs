@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use coordination::{At, PoolConfig, PoolState, WorkerView};
 use durable::{Configure, EndCount, JobFilter, PhaseCount, PoolRow};
 use protocol::job::check_name;
-use protocol::{Incarnation, Level, Phase, Timestamp};
+use protocol::{Incarnation, Level, Phase, Step, Timestamp};
 
 use super::Direct;
 use super::jobs::job;
@@ -107,11 +107,20 @@ impl Direct {
     }
 
     pub(super) async fn ask_to_drain(&self, worker: Incarnation) -> Answer<()> {
-        let known = self.coordination()?.workers().await?;
-        if !known.iter().any(|view| view.registration.worker == worker) {
-            return Err(Problem::not_found(format_args!("worker {worker}")));
+        let coordination = self.coordination()?;
+        let epoch = self.rooms.reads.pool().await?.epoch;
+        let sent = self.caller.send();
+        let at = At { origin: sent.origin, epoch };
+        match sent.of(coordination.request_drain(&at, worker)).await?.step {
+            Step::Taken(true) => Ok(()),
+            Step::Taken(false) => Err(Problem::not_found(format_args!("worker {worker}"))),
+            Step::Refused(guard) => {
+                let text =
+                    format!("{worker} cannot be asked to drain now: coordination is to be rebuilt ({guard})");
+                Err(Problem { guard: Some(guard.name().into()), ..Problem::new(Code::Unavailable, text) })
+            }
+            Step::SetAside(reason) => Err(Problem::new(Code::Damaged, reason.0)),
         }
-        Err(Problem::new(Code::Unsupported, "workers cannot be drained from afar yet"))
     }
 
     pub(super) async fn count_queues(&self) -> Answer<Vec<Queue>> {

@@ -54,6 +54,7 @@ silent! { Coordination
     settle(at: &At, attempts: &[AttemptId]) -> Answer<()>;
     register(at: &At, registration: &Registration) -> Result<Stamped<Registered>, Fault>;
     deregister(at: &At, worker: Incarnation) -> Result<(), Fault>;
+    request_drain(at: &At, worker: Incarnation) -> Result<Stamped<bool>, Fault>;
     configure(at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault>;
     install_epoch(epoch: u64, installation: InstallationId) -> Result<PoolState, Fault>;
     account(at: &At, attempts: &[AttemptId]) -> Result<Stamped<()>, Fault>;
