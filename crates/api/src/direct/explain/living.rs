@@ -75,7 +75,7 @@ pub(super) fn running(facts: &Facts) -> Vec<Because> {
     let Some(running) = &facts.running else { return unlisted(facts) };
     let who = named(facts.workers(), running.worker);
     let started = facts.current().map_or(0, |current| facts.now.since_ms(current.started_at));
-    let runs = format!("Attempt {} runs under {who} since {}", running.token, lasting(started));
+    let runs = format!("Attempt {} has run under {who} for {}", running.token, lasting(started));
     let by = |code, text: String| held_by(facts, running, code, text);
     match standing(facts, running) {
         Standing::Leased(lease) => {

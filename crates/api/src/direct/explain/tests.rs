@@ -348,7 +348,7 @@ async fn a_reservation_names_its_holder() {
     rooms.activate(&stage, ANNA, reservation).await;
     rooms.place.advance(2_500);
     let why = rooms.why(job).await;
-    says(&why, &[ReasonCode::Running], "since 2.5 s; its lease was renewed 2.5 s ago.");
+    says(&why, &[ReasonCode::Running], "for 2.5 s; its lease was renewed 2.5 s ago.");
     next(&why, "Its lease ends, unless its worker renews it before.");
     next(&why, "If it fails, the next attempt follows within 2.0 s");
 }
@@ -540,7 +540,7 @@ async fn a_lost_attempt_is_told_and_then_who_fenced_it() {
     rooms.register(BERT, "bert", |_| {}).await;
     rooms.run_job(stage.job, BERT).await;
     let why = rooms.why(stage.job).await;
-    says(&why, &[ReasonCode::Running], "Attempt 2 runs under worker bert");
+    says(&why, &[ReasonCode::Running], "Attempt 2 has run under worker bert");
     assert_eq!((why.attempts.len(), why.attempts[0].fenced_by), (1, Some(2)));
     let text = "its lease ended and its authority was revoked: the worker anna was lost: its lease ended. \
                 Attempt 2 has authority since: whatever this one still sends is refused.";
