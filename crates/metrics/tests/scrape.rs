@@ -1,4 +1,5 @@
 //! What is told is OpenMetrics, bounded, and what the documents and dashboards say.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,10 +13,7 @@ use axum::body::Body;
 use axum::http::Request;
 use coordination::{Coordination as _, Registration};
 use http_body_util::BodyExt as _;
-use protocol::{
-    Action, ActorId, Detail, Event, EventSink as _, FailureCause, Guard, Incarnation, NoEvents, Outcome,
-    Phase,
-};
+use protocol::{Action, ActorId, Detail, Event, FailureCause, Guard, Incarnation, NoEvents, Outcome, Phase};
 use remora_metrics::{Metrics, router};
 use tower::ServiceExt as _;
 

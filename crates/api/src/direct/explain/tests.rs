@@ -1,5 +1,7 @@
 //! Every reason, from real rooms whose clocks stand still.
 
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
 use coordination::{
     ActivateAttempt, At, Coordination as _, Enqueue, PoolConfig, Registration, Reserve, RestoreLease,
 };
