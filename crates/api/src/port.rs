@@ -85,7 +85,9 @@ pub trait Api: Send + Sync {
     /// Workers as they registered, with the leases they hold.
     async fn workers(&self) -> Answer<Vec<Worker>>;
 
-    /// Asks a worker to take no more work and to end when what it runs has ended or was handed back.
+    /// Asks a worker to take no more work and to end when what it runs has ended or was handed back. It hears of it within
+    /// a third of a lease, and then shows as draining; a loss of coordination before that forgets the request. A worker
+    /// that a server keeps on its own machine is followed by a fresh one once it has ended.
     async fn drain(&self, worker: Incarnation) -> Answer<()>;
 
     /// Queues with what is in them.

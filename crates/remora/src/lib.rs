@@ -32,6 +32,8 @@
 mod belonging;
 mod client;
 mod folder;
+#[cfg(feature = "health")]
+mod health;
 mod job;
 mod recording;
 mod rooms;
@@ -46,6 +48,6 @@ pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};
 pub use recording::{EVENTS_END, FileEvents};
 pub use rooms::{ROOM_VARIABLES, RoomUrls, RoomsError};
-pub use watched::Watches;
+pub use watched::{Timer, Watches};
 pub use worker::Rooms;
 pub use worker_process::{WARDEN_WORD, WorkerProcess, WorkerProcessError, init};

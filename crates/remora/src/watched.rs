@@ -16,11 +16,15 @@ use worker::Rooms;
 /// The least time between two lines about the same silence.
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Hears how long a store took to answer: store, action, time.
+pub type Timer = Arc<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
+
 /// The stores that a process watches.
 #[derive(Clone)]
 pub struct Watches {
     durable: Arc<Watch>,
     coordination: Arc<Watch>,
+    timer: Option<Timer>,
 }
 
 impl Watches {
@@ -28,17 +32,29 @@ impl Watches {
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let watch = |store| Arc::new(Watch { store, clock: Arc::clone(&clock), silence: Mutex::default() });
-        Self { durable: watch("durable"), coordination: watch("coordination") }
+        Self { durable: watch("durable"), coordination: watch("coordination"), timer: None }
+    }
+
+    /// The same, and tells how long each answer took.
+    #[must_use]
+    pub fn timed(mut self, timer: Timer) -> Self {
+        self.timer = Some(timer);
+        self
     }
 
     /// The same rooms, watched. Others over the same watches are the same stores.
     #[must_use]
     pub fn over(&self, rooms: Rooms) -> Rooms {
         Rooms {
-            durable: Arc::new(Watched { room: rooms.durable, watch: Arc::clone(&self.durable) }),
+            durable: Arc::new(Watched {
+                room: rooms.durable,
+                watch: Arc::clone(&self.durable),
+                timer: self.timer.clone(),
+            }),
             coordination: Arc::new(Watched {
                 room: rooms.coordination,
                 watch: Arc::clone(&self.coordination),
+                timer: self.timer.clone(),
             }),
             target: rooms.target,
         }
@@ -129,6 +145,7 @@ fn is_silence(fault: &Fault) -> bool {
 struct Watched<R: ?Sized> {
     room: Arc<R>,
     watch: Arc<Watch>,
+    timer: Option<Timer>,
 }
 
 macro_rules! watched {
@@ -141,6 +158,10 @@ macro_rules! watched {
                 let sent = self.watch.clock.boottime();
                 let answer = self.room.$method($($argument),*).await;
                 self.watch.hear(sent, &answer);
+                if let Some(timer) = &self.timer {
+                    let took = self.watch.clock.boottime().saturating_sub(sent);
+                    timer(self.watch.store, stringify!($method), took);
+                }
                 answer
             })*
 

@@ -71,6 +71,15 @@ pub enum WorkerProcessError {
     /// The lease keeper has a fault: without it nothing that runs may go on.
     #[error("the lease keeper has ended; this worker must not go on without it")]
     KeeperGone,
+    /// Nothing can be told of its health there.
+    #[cfg(feature = "health")]
+    #[error("cannot tell of the worker's health at {address}")]
+    Health {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
     /// The owner is gone, and with it this worker's reason to be.
     #[error("the owner of the data folder is gone")]
     OwnerGone,
@@ -94,6 +103,8 @@ pub struct WorkerProcess {
     events: bool,
     helper: Option<PathBuf>,
     drain_notice: Option<Duration>,
+    #[cfg(feature = "health")]
+    health: Option<std::net::SocketAddr>,
 }
 
 impl WorkerProcess {
@@ -114,7 +125,17 @@ impl WorkerProcess {
             events: true,
             helper: None,
             drain_notice: None,
+            #[cfg(feature = "health")]
+            health: None,
         }
+    }
+
+    /// Tells over HTTP how it is, at an address of loopback: `/healthz`, `/readyz`, `/metrics`. Nowhere unless said.
+    #[cfg(feature = "health")]
+    #[must_use]
+    pub fn health(mut self, address: std::net::SocketAddr) -> Self {
+        self.health = Some(address);
+        self
     }
 
     /// Works on these rooms; the folder then holds nothing but what this machine's attempts work in, and events.
@@ -205,6 +226,7 @@ impl WorkerProcess {
             let _ = setsid();
         }
         let owned = self.owned;
+        let telling = Telling::begin(&self)?;
         let main =
             Builder::new_multi_thread().enable_all().build().map_err(system("start the async runtime"))?;
         let keeping =
@@ -214,9 +236,10 @@ impl WorkerProcess {
         let options = self.options();
         let events = self.start_events(options.incarnation);
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
-        let watches = Watches::new(Runtime::system().clock);
+        let (sink, watches) = telling.counting(sink, Watches::new(Runtime::system().clock));
         let keeper_rooms = watches.over(keeping.block_on(self.connect(&options.name, &limit_ms, &sink))?);
         let rooms = watches.over(main.block_on(self.connect(&options.name, &limit_ms, &sink))?);
+        let (own_rooms, incarnation) = (rooms.clone(), options.incarnation);
         let worker = Worker::new(WorkerParts {
             programs: self.executor()?,
             handlers: self.handlers,
@@ -241,6 +264,7 @@ impl WorkerProcess {
             })
             .map_err(WorkerError::Keeper)?;
         let drain = worker.drain_handle();
+        let telling = telling.tell(own_rooms, incarnation, worker.draining());
         let result = main.block_on(async {
             tokio::select! {
                 biased;
@@ -248,6 +272,7 @@ impl WorkerProcess {
                 _ = keeper_ended => Err(WorkerProcessError::KeeperGone),
                 ended = obey_signals(drain) => ended,
                 ended = watch_owner(parent, owned) => Err(ended),
+                ended = telling => Err(ended),
             }
         });
         if result.is_ok() {
@@ -331,6 +356,67 @@ impl WorkerProcess {
         let executor =
             ProcessExecutor::new(ProcessOptions { warden, helper }).map_err(system("become a subreaper"))?;
         Ok(Some(Arc::new(executor)))
+    }
+}
+
+/// What tells of the worker's health, where that is asked for.
+#[cfg(feature = "health")]
+struct Telling(Option<(std::net::SocketAddr, std::net::TcpListener, Arc<metrics::Metrics>)>);
+
+#[cfg(feature = "health")]
+impl Telling {
+    /// Listens before anything else is begun, so that an address that cannot be had costs nothing.
+    fn begin(process: &WorkerProcess) -> Result<Self, WorkerProcessError> {
+        let Some(address) = process.health else { return Ok(Self(None)) };
+        let listener = crate::health::listen(address)
+            .map_err(|source| WorkerProcessError::Health { address, source })?;
+        Ok(Self(Some((address, listener, metrics::Metrics::new()))))
+    }
+
+    fn counting(&self, sink: Arc<dyn EventSink>, watches: Watches) -> (Arc<dyn EventSink>, Watches) {
+        match &self.0 {
+            None => (sink, watches),
+            Some((_, _, metrics)) => (metrics.counting(sink), watches.timed(metrics.timer())),
+        }
+    }
+
+    async fn tell(
+        self,
+        rooms: Rooms,
+        worker: Incarnation,
+        draining: tokio::sync::watch::Receiver<bool>,
+    ) -> WorkerProcessError {
+        let Some((address, listener, metrics)) = self.0 else { return std::future::pending().await };
+        let health = crate::health::Health { worker, rooms, draining, metrics };
+        match crate::health::serve(listener, health).await {
+            Ok(never) => match never {},
+            Err(source) => WorkerProcessError::Health { address, source },
+        }
+    }
+}
+
+/// Nothing is told.
+#[cfg(not(feature = "health"))]
+struct Telling;
+
+#[cfg(not(feature = "health"))]
+impl Telling {
+    #[expect(clippy::unnecessary_wraps, reason = "the same shape as where something is told")]
+    fn begin(_: &WorkerProcess) -> Result<Self, WorkerProcessError> {
+        Ok(Self)
+    }
+
+    fn counting(&self, sink: Arc<dyn EventSink>, watches: Watches) -> (Arc<dyn EventSink>, Watches) {
+        (sink, watches)
+    }
+
+    async fn tell(
+        self,
+        _: Rooms,
+        _: Incarnation,
+        _: tokio::sync::watch::Receiver<bool>,
+    ) -> WorkerProcessError {
+        std::future::pending().await
     }
 }
 

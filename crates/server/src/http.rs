@@ -10,13 +10,15 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use agents::AgentRooms;
-use api::{Direct, DirectRooms, Examine};
+use api::{Api, Direct, DirectRooms, Examine};
 use async_trait::async_trait;
 use protocol::{Finding, told};
 use remora::RoomUrls;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use web::{Handle, Options, ServeError, Served, serve};
+
+use crate::held::HeldRooms;
 
 /// Ports that are tried after one that is in use.
 const TRIED: u16 = 100;
@@ -100,23 +102,23 @@ pub async fn listen(at: SocketAddr, or_next: bool) -> Result<HttpServer, HttpErr
 }
 
 impl HttpServer {
-    /// Answers from the rooms.
+    /// Answers from the rooms, and tells their numbers at `/metrics`.
     ///
     /// # Errors
     /// When it would not be safe, or cannot be done.
     pub async fn serve(
         self,
-        rooms: &AgentRooms,
+        rooms: &HeldRooms,
         examine: Option<Arc<dyn Examine>>,
-        options: Options,
+        mut options: Options,
     ) -> Result<Handle, HttpError> {
         let (durable, coordination) = (Arc::clone(&rooms.durable), Arc::clone(&rooms.coordination));
-        let examine = examine.unwrap_or_else(|| Arc::new(HeldExamined(rooms.clone())));
+        let examine = examine.unwrap_or_else(|| Arc::new(HeldExamined((**rooms).clone())));
         let direct = DirectRooms::of(durable, coordination, Arc::clone(&rooms.target));
-        let served = Served {
-            api: Arc::new(Direct::new(DirectRooms { examine: Some(examine), ..direct })),
-            access: Arc::clone(&rooms.durable) as Arc<dyn durable::Access>,
-        };
+        let direct = DirectRooms { examine: Some(examine), ..direct };
+        let api: Arc<dyn Api> = Arc::new(Direct::new(direct));
+        options.extra = options.extra.merge(metrics::router(Arc::clone(&api), Arc::clone(rooms.metrics())));
+        let served = Served { api, access: Arc::clone(&rooms.durable) as Arc<dyn durable::Access> };
         Ok(serve(self.listener, served, options).await?)
     }
 }

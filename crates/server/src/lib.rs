@@ -7,6 +7,7 @@
 //! about jobs: the rooms, the agents and the workers do.
 
 mod control;
+mod held;
 mod http;
 mod lock;
 mod offline;
@@ -15,6 +16,7 @@ mod replica;
 mod supervisor;
 
 pub use control::{OwnerInfo, OwnerRequest, WorkerProcessInfo};
+pub use held::HeldRooms;
 pub use http::{HttpError, HttpServer, Listen, RoomsExamined, listen};
 pub use lock::{FolderLock, LockError};
 pub use offline::{OfflineError, OfflineWrite, read_only};

@@ -9,6 +9,7 @@ use agents::{AgentRooms, CleanerOptions, Ground, run_all};
 use coordination::memory::{MemoryRoom, Options as MemoryOptions};
 use durable::sqlite::{OpenError, Options as SqliteOptions, SqliteRoom};
 use durable::{Configure, DurableRoom};
+use metrics::Metrics;
 use protocol::{EventSink, Fault, NoEvents};
 use remora::{DataFolder, FileEvents, TargetError, adopt_target};
 use runtime::{Caller, Clock, Runtime, SystemClock};
@@ -19,6 +20,7 @@ use tokio::task::JoinHandle;
 use wire::server::{Listener, Rooms, ServerHandle, ServerOptions, serve};
 
 use crate::control::Control;
+use crate::held::{HeldRooms, metered};
 use crate::lock::{FolderLock, LockError};
 use crate::supervisor::{Supervisor, SupervisorOptions};
 
@@ -80,7 +82,7 @@ pub struct Owner {
     server: ServerHandle,
     shutdown: watch::Sender<bool>,
     events: Option<Arc<FileEvents>>,
-    rooms: AgentRooms,
+    rooms: HeldRooms,
     _lock: FolderLock,
 }
 
@@ -96,6 +98,8 @@ impl Owner {
         let events = options.events.then(|| FileEvents::start(&folder.events(), "owner"));
         let events = events.transpose().map_err(system("record events"))?;
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
+        let metrics = Metrics::new();
+        let (sink, watches) = metered(&metrics, sink, Arc::new(SystemClock));
         let sqlite = SqliteOptions { sink: Arc::clone(&sink), ..SqliteOptions::default() };
         let durable = Arc::new(SqliteRoom::open(folder.database(), sqlite)?);
         let target = Arc::new(FileTarget::new(folder.target()));
@@ -113,16 +117,18 @@ impl Owner {
         let listener = Listener::bind(folder.root()).map_err(system("listen in the data folder"))?;
         let control =
             Control { coordination: Arc::clone(&coordination), supervisor: Arc::clone(&supervisor) };
-        let rooms = Rooms {
+        let held = watches.over(worker::Rooms {
             durable: Arc::clone(&durable) as Arc<dyn DurableRoom>,
             coordination: Arc::clone(&coordination) as Arc<dyn coordination::CoordinationRoom>,
+            target,
+        });
+        let rooms = Rooms {
+            durable: Arc::clone(&held.durable),
+            coordination: Arc::clone(&held.coordination),
             control: Arc::new(control),
         };
-        let agent_rooms = AgentRooms {
-            durable: Arc::clone(&rooms.durable),
-            coordination: Arc::clone(&rooms.coordination),
-            target,
-        };
+        let agent_rooms =
+            AgentRooms { durable: held.durable, coordination: held.coordination, target: held.target };
         let drain_limit_ms = Arc::new(AtomicU64::new(lease_ms));
         let server = serve(listener, rooms, ServerOptions { drain_limit_ms, ..ServerOptions::default() });
         let shutdown = watch::channel(false).0;
@@ -137,7 +143,7 @@ impl Owner {
             server,
             shutdown,
             events,
-            rooms: agent_rooms,
+            rooms: HeldRooms::new(agent_rooms, metrics),
             _lock: lock,
         })
     }
@@ -150,7 +156,7 @@ impl Owner {
 
     /// The three rooms, for whoever serves them.
     #[must_use]
-    pub fn rooms(&self) -> &AgentRooms {
+    pub fn rooms(&self) -> &HeldRooms {
         &self.rooms
     }
 

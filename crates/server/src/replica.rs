@@ -8,13 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{AgentRooms, CleanerOptions, Ground, run_all};
+use metrics::Metrics;
 use protocol::{EventSink, Fault, NoEvents};
-use remora::{DataFolder, FileEvents, RoomUrls, RoomsError, Watches};
+use remora::{DataFolder, FileEvents, RoomUrls, RoomsError};
 use runtime::Runtime;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::held::{HeldRooms, metered};
 use crate::owner::set_lease;
 use crate::supervisor::{Supervisor, SupervisorOptions};
 
@@ -59,7 +61,7 @@ pub struct Replica {
     events: Option<Arc<FileEvents>>,
     supervisor: Arc<Supervisor>,
     supervising: JoinHandle<()>,
-    rooms: AgentRooms,
+    rooms: HeldRooms,
 }
 
 impl Replica {
@@ -74,8 +76,9 @@ impl Replica {
         let events = options.events.then(|| FileEvents::start(&options.folder.events(), &name));
         let events = events.transpose().map_err(system("record events"))?;
         let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
-        let rooms =
-            Watches::new(Arc::clone(&runtime.clock)).over(options.rooms.open_to_publish(&sink).await?);
+        let metrics = Metrics::new();
+        let (sink, watches) = metered(&metrics, sink, Arc::clone(&runtime.clock));
+        let rooms = watches.over(options.rooms.open_to_publish(&sink).await?);
         let lease_ms = set_lease(rooms.durable.as_ref(), options.lease).await?;
         let workers = SupervisorOptions { rooms: Some(options.rooms), ..options.workers };
         let supervisor = Supervisor::new(workers, options.folder.root().to_owned())
@@ -85,12 +88,19 @@ impl Replica {
         let shutdown = watch::channel(false).0;
         run_all(&Ground::new(rooms.clone(), runtime), CleanerOptions::default(), &shutdown.subscribe());
         let supervising = tokio::spawn(Arc::clone(&supervisor).run());
-        Ok(Self { lease_ms, shutdown, events, supervisor, supervising, rooms })
+        Ok(Self {
+            lease_ms,
+            shutdown,
+            events,
+            supervisor,
+            supervising,
+            rooms: HeldRooms::new(rooms, metrics),
+        })
     }
 
     /// The three rooms, for whoever serves them.
     #[must_use]
-    pub fn rooms(&self) -> &AgentRooms {
+    pub fn rooms(&self) -> &HeldRooms {
         &self.rooms
     }
 

@@ -1,5 +1,6 @@
 //! Keeps worker processes running: a dead one is started again at once, as a new incarnation, backing off
-//! after five deaths in a minute.
+//! after five deaths in a minute. One that was asked from afar to drain ends like any other, and a fresh one follows: such a
+//! drain is a restart.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

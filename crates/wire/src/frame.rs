@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::codec::LengthDelimitedCodec;
 
 /// The version of this protocol: both sides must have the same.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// The longest frame, in bytes. The largest single thing that a port carries is far below it; a batch above
 /// it is refused before it is sent.

@@ -154,6 +154,7 @@ macro_rules! coordination_actions {
             settle(at: &At, attempts: &[AttemptId]) -> Vec<Stamped<()>>;
             register(at: &At, registration: &Registration) -> Stamped<Registered>;
             deregister(at: &At, worker: Incarnation) -> ();
+            request_drain(at: &At, worker: Incarnation) -> Stamped<bool>;
             configure(at: &At, config: &PoolConfig) -> Stamped<()>;
             install_epoch(epoch: u64, installation: protocol::InstallationId) -> PoolState;
             account(at: &At, attempts: &[AttemptId]) -> Stamped<()>;

@@ -112,6 +112,10 @@ async fn register(session: &Session, rooms: &Rooms) -> Result<bool, Fault> {
         Step::Taken(registered) => {
             session.set_lease_ms(registered.lease_ms);
             registered.windows.into_iter().for_each(|window| session.window_has_entries(window));
+            if registered.drain && !session.is_draining() {
+                tracing::info!("draining, as somebody asked: no new jobs; what runs gets notice");
+                session.drain();
+            }
             Ok(true)
         }
         Step::Refused(_) | Step::SetAside(_) => Ok(false),

@@ -101,6 +101,16 @@ impl Session {
         sent + Duration::from_millis(lease_ms - lease_ms / 5)
     }
 
+    /// Takes no new work from now on; what runs gets notice.
+    pub(crate) fn drain(&self) {
+        self.draining.send_replace(true);
+        for lease in self.held.leases() {
+            lease.stop(crate::control::Stop::Drain);
+        }
+        self.keeper_wanted.notify_one();
+        self.slot_freed.notify_one();
+    }
+
     pub(crate) fn is_draining(&self) -> bool {
         *self.draining.borrow()
     }
@@ -244,14 +254,13 @@ impl Worker {
     /// Tells it to drain: no new claims; running jobs get notice and time to checkpoint.
     pub fn drain_handle(&self) -> impl Fn() + Send + Sync + 'static {
         let session = Arc::clone(&self.session);
-        move || {
-            session.draining.send_replace(true);
-            for lease in session.held.leases() {
-                lease.stop(crate::control::Stop::Drain);
-            }
-            session.keeper_wanted.notify_one();
-            session.slot_freed.notify_one();
-        }
+        move || session.drain()
+    }
+
+    /// Turns true when it drains.
+    #[must_use]
+    pub fn draining(&self) -> watch::Receiver<bool> {
+        self.session.draining.subscribe()
     }
 
     /// The lease keeper, to be run where handlers cannot starve it: on a thread and runtime of its own in

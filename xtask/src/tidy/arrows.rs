@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::Breach;
 
 /// Each crate of the house and the crates of the house that it must not depend on, tests included.
-const FORBIDDEN: [(&str, &[&str]); 12] = [
+const FORBIDDEN: [(&str, &[&str]); 13] = [
     (
         "pg",
         &[
@@ -48,6 +48,7 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
     ("agents", &["wire", "worker", "server", "remora"]),
     ("worker", &["wire", "agents", "server", "remora"]),
     ("api", &["wire", "agents", "worker", "server", "remora", "web"]),
+    ("metrics", &["target", "wire", "agents", "worker", "server", "remora", "web"]),
     ("web", &["coordination", "target", "wire", "agents", "worker", "server", "remora"]),
 ];
 

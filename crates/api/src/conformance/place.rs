@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use coordination::memory::MemoryRoom;
+use coordination::memory::{self, MemoryRoom};
 use coordination::{At, Coordination as _, PoolConfig, Registration};
 use durable::sqlite::{Options, SqliteRoom};
 use durable::{
     AcceptFailure, AcceptSuccess, AuthorizeAttempt, Document, Durable as _, Listing as _, ProgramExit,
     ResultRecord,
 };
-use protocol::{ActorId, AttemptId, FailureCause, Incarnation, JobId, Origin, ReservationId, Token, id};
+use protocol::{
+    ActorId, AttemptId, FailureCause, Incarnation, JobId, Origin, ReservationId, Timestamp, Token, id,
+};
 use target::file::FileTarget;
 use target::{Digest, Entry, Manifest, Node, StageId, Target as _};
 use tempfile::TempDir;
@@ -31,6 +34,7 @@ pub struct Place {
     pub target: Arc<FileTarget>,
     folder: TempDir,
     next: AtomicU64,
+    time: Arc<AtomicU64>,
 }
 
 impl Place {
@@ -39,14 +43,43 @@ impl Place {
     /// # Panics
     /// When it cannot be made.
     pub async fn new() -> Self {
+        Self::with(Options::default(), memory::Options::default()).await
+    }
+
+    /// A fresh one whose clocks stand still but for [`Place::advance`].
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub async fn still() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let time = Arc::new(AtomicU64::new(u64::try_from(now).unwrap()));
+        let (durable, memory) = (Arc::clone(&time), Arc::clone(&time));
+        let read = move || Timestamp(i64::try_from(durable.load(Ordering::Relaxed)).unwrap());
+        let place = Self::with(
+            Options { time: Arc::new(read), ..Options::default() },
+            memory::Options {
+                clock: Arc::new(move || Duration::from_millis(memory.load(Ordering::Relaxed))),
+                ..memory::Options::default()
+            },
+        );
+        Self { time, ..place.await }
+    }
+
+    /// Lets both clocks go on.
+    pub fn advance(&self, ms: u64) {
+        self.time.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    async fn with(durable: Options, memory: memory::Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let durable = SqliteRoom::open(folder.path().join("remora.db"), Options::default()).unwrap();
+        let durable = SqliteRoom::open(folder.path().join("remora.db"), durable).unwrap();
         let place = Self {
             durable: Arc::new(durable),
-            coordination: Arc::new(MemoryRoom::default()),
+            coordination: Arc::new(MemoryRoom::new(memory)),
             target: Arc::new(FileTarget::new(folder.path().join("target"))),
             folder,
             next: AtomicU64::new(1),
+            time: Arc::default(),
         };
         place.coordination.install_epoch(1, protocol::InstallationId(1)).await.unwrap();
         let config = PoolConfig { revision: 1, global_limit: 1_000, lease_ms: 15_000, paused: vec![] };
@@ -66,15 +99,15 @@ impl Place {
         ))
     }
 
-    fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         Origin { actor: ActorId(7), sequence: self.number(), sent_after: 0 }
     }
 
-    fn at(&self) -> At {
+    pub(crate) fn at(&self) -> At {
         At { origin: self.origin(), epoch: 1 }
     }
 
@@ -84,8 +117,8 @@ impl Place {
         self.direct().submit(vec![job]).await.unwrap().remove(0).into_result().unwrap().job
     }
 
-    /// Registers the worker.
-    pub async fn register(&self) {
+    /// Registers the worker; answers whether it was asked to drain.
+    pub async fn register(&self) -> bool {
         let registration = Registration {
             worker: WORKER,
             name: "anna".to_owned(),
@@ -96,7 +129,8 @@ impl Place {
             kinds: vec!["exec".to_owned()],
             draining: false,
         };
-        self.coordination.register(&self.at(), &registration).await.unwrap();
+        let registered = self.coordination.register(&self.at(), &registration).await.unwrap();
+        registered.step.taken().unwrap().drain
     }
 
     /// Claims the job for the worker.

@@ -46,6 +46,10 @@ pub async fn workers_are_shown_and_a_stranger_is_not_drained(world: World) {
     let workers = world.api.workers().await.unwrap();
     assert_eq!((workers[0].name.as_str(), workers[0].incarnation, workers[0].slots), ("anna", WORKER, 2));
     assert_eq!(world.api.drain(Incarnation(12)).await.unwrap_err().code, Code::NotFound);
+    assert!(!world.place.register().await);
+    world.api.drain(WORKER).await.unwrap();
+    world.api.drain(WORKER).await.unwrap();
+    assert!(world.place.register().await, "it hears of it when it registers");
 }
 
 pub async fn the_overview_counts_what_is_there(world: World) {
@@ -71,11 +75,27 @@ pub async fn events_begin_with_the_overview_and_tell_of_changes(world: World) {
 }
 
 pub async fn readiness_says_what_can_be_done(world: World) {
-    let readiness = world.api.readiness().await;
-    let names: Vec<_> = readiness.checks.iter().map(|check| check.name.as_str()).collect();
-    assert_eq!(names[..2], ["claim", "renew"]);
+    let cannot = async |world: &World| {
+        let readiness = world.api.readiness().await;
+        let names: Vec<_> = readiness.checks.iter().map(|check| check.name.as_str()).collect();
+        assert_eq!(names, ["claim", "renew", "publish"]);
+        assert_eq!(readiness.ready, readiness.checks.iter().all(|check| check.ok));
+        let bad = readiness.checks.into_iter().filter(|check| !check.ok);
+        bad.map(|check| format!("{}: {}", check.name, check.text)).collect::<Vec<_>>()
+    };
+    assert_eq!(cannot(&world).await, [""; 0]);
+    let target = world.place.folder().join("target");
+    let left: usize = std::fs::read_dir(&target).unwrap().map(|job| entries(&job.unwrap().path())).sum();
+    assert_eq!(left, 0, "a trial leaves nothing behind");
     world.place.coordination.lose();
-    let readiness = world.api.readiness().await;
-    assert!(!readiness.ready, "{readiness:?}");
-    assert!(!readiness.checks.iter().find(|check| check.name == "renew").unwrap().ok);
+    let bad = cannot(&world).await;
+    assert_eq!(bad, ["renew: coordination is at epoch 0, the durable store at 1: it is to be rebuilt"]);
+    std::fs::remove_dir_all(&target).unwrap();
+    std::fs::write(&target, "no folder").unwrap();
+    let bad = cannot(&world).await;
+    assert!(bad.len() == 2 && bad[1].starts_with("publish: cannot "), "{bad:?}");
+}
+
+fn entries(folder: &std::path::Path) -> usize {
+    std::fs::read_dir(folder).map_or(1, Iterator::count)
 }

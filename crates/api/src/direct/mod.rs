@@ -9,6 +9,7 @@ mod jobs;
 mod logs;
 mod manifests;
 mod pool;
+mod ready;
 mod results;
 mod trouble;
 mod watching;

@@ -1,19 +1,17 @@
 //! The pool, queues, workers, and how the whole is.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use coordination::{At, PoolConfig, PoolState, WorkerView};
 use durable::{Configure, EndCount, JobFilter, PhaseCount, PoolRow};
 use protocol::job::check_name;
-use protocol::{Incarnation, Level, Phase, Timestamp};
+use protocol::{Incarnation, Level, Phase, Step, Timestamp};
 
 use super::Direct;
 use super::jobs::job;
 use crate::port::Answer;
 use crate::v1::{
-    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, Readiness, ReadyCheck,
-    RoomReport, Worker,
+    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, RoomReport, Worker,
 };
 
 /// Failures that an overview shows.
@@ -109,11 +107,20 @@ impl Direct {
     }
 
     pub(super) async fn ask_to_drain(&self, worker: Incarnation) -> Answer<()> {
-        let known = self.coordination()?.workers().await?;
-        if !known.iter().any(|view| view.registration.worker == worker) {
-            return Err(Problem::not_found(format_args!("worker {worker}")));
+        let coordination = self.coordination()?;
+        let epoch = self.rooms.reads.pool().await?.epoch;
+        let sent = self.caller.send();
+        let at = At { origin: sent.origin, epoch };
+        match sent.of(coordination.request_drain(&at, worker)).await?.step {
+            Step::Taken(true) => Ok(()),
+            Step::Taken(false) => Err(Problem::not_found(format_args!("worker {worker}"))),
+            Step::Refused(guard) => {
+                let text =
+                    format!("{worker} cannot be asked to drain now: coordination is to be rebuilt ({guard})");
+                Err(Problem { guard: Some(guard.name().into()), ..Problem::new(Code::Unavailable, text) })
+            }
+            Step::SetAside(reason) => Err(Problem::new(Code::Damaged, reason.0)),
         }
-        Err(Problem::new(Code::Unsupported, "workers cannot be drained from afar yet"))
     }
 
     pub(super) async fn count_queues(&self) -> Answer<Vec<Queue>> {
@@ -208,36 +215,4 @@ impl Direct {
         });
         Ok(reports.collect())
     }
-
-    pub(super) async fn try_rooms(&self) -> Readiness {
-        let claim = tried("claim", async { self.rooms.reads.pool().await.map(drop).map_err(Into::into) });
-        let renew = tried("renew", self.same_epoch());
-        let (claim, renew) = tokio::join!(claim, renew);
-        let checks = vec![claim, renew];
-        Readiness { ready: checks.iter().all(|check| check.ok), checks }
-    }
-}
-
-impl Direct {
-    /// That coordination is in the epoch that the durable store has: in another one no lease is renewed.
-    async fn same_epoch(&self) -> Answer<()> {
-        let state = self.coordination()?.pool().await?;
-        let row = self.rooms.reads.pool().await?;
-        if state.mark.epoch == row.epoch {
-            return Ok(());
-        }
-        let detail =
-            format!("coordination is in epoch {}, not in {}: it is rebuilt", state.mark.epoch, row.epoch);
-        Err(Problem::new(Code::Unavailable, detail))
-    }
-}
-
-async fn tried(name: &str, attempt: impl Future<Output = Answer<()>>) -> ReadyCheck {
-    let begun = Instant::now();
-    let answer = attempt.await;
-    let (ok, text) = match answer {
-        Ok(()) => (true, format!("answered in {} ms", begun.elapsed().as_millis())),
-        Err(problem) => (false, problem.to_string()),
-    };
-    ReadyCheck { name: name.to_owned(), ok, text }
 }

@@ -34,6 +34,8 @@ pub enum ReasonCode {
     Rebuilding,
     /// A worker holds a reservation for it and is about to claim it.
     Reserved,
+    /// It is offered, and workers with free places serve it: one takes it in a moment.
+    Offered,
     /// It waits to be offered; an agent does so in a moment.
     NotOffered,
     /// No server runs that would offer it.

@@ -218,6 +218,9 @@ pub(crate) struct WorkerArgs {
     /// Record no events.
     #[arg(long)]
     pub(crate) no_events: bool,
+    /// Tell at this address of loopback how the worker is: /healthz, /readyz, /metrics [default: nowhere].
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) health: Option<std::net::SocketAddr>,
     /// The notice that a drain gives to what runs, before SIGTERM.
     #[arg(long, hide = true, value_parser = parse::duration)]
     pub(crate) drain_notice: Option<Duration>,

@@ -61,6 +61,9 @@ fn process(dir: PathBuf, args: WorkerArgs) -> WorkerProcess {
     if let Some(notice) = args.drain_notice {
         process = process.drain_notice(notice);
     }
+    if let Some(address) = args.health {
+        process = process.health(address);
+    }
     if args.no_events {
         process = process.without_events();
     }

@@ -69,6 +69,7 @@ macro_rules! conformance {
                 windows_that_are_served_are_listed_with_their_entries
                 workers_are_listed_with_age_and_leases_and_forgotten_when_silent
                 a_registration_is_answered_with_the_windows_that_wait
+                a_worker_that_was_asked_to_drain_hears_of_it_when_it_registers
             }
             reap_observe {
                 an_attempt_is_lost_without_lease_and_without_reservation_of_its_worker

@@ -68,3 +68,36 @@ pub async fn a_registration_is_answered_with_the_windows_that_wait(pool: &Pool) 
     let registered = answer.step.taken().expect("registered");
     assert_eq!((registered.windows, registered.lease_ms), (vec![usual()], millis(LEASE)));
 }
+
+/// A drain from afar.
+pub async fn a_worker_that_was_asked_to_drain_hears_of_it_when_it_registers(pool: &Pool) {
+    pool.open(1).await;
+    let (room, at) = (pool.room(), || pool.at());
+    let hears = async |worker: &crate::Registration| {
+        let answer = room.register(&at(), worker).await.expect("an answer");
+        answer.step.taken().expect("registered").drain
+    };
+    let ask = async |worker| {
+        let answer = room.request_drain(&at(), Incarnation(worker)).await.expect("an answer");
+        answer.step.taken().expect("it is answered")
+    };
+    assert!(!ask(5).await, "nobody knows it");
+    assert!(!hears(&serving(5)).await, "nobody was asked");
+    assert!(!hears(&serving(6)).await);
+    assert!(ask(5).await && ask(5).await, "again is the same");
+    assert!(hears(&serving(5)).await, "it hears of it");
+    let mut draining = serving(5);
+    draining.draining = true;
+    assert!(hears(&draining).await, "and again, also when it serves something else");
+    assert!(hears(&draining).await);
+    assert!(!hears(&serving(6)).await, "its neighbour does not");
+    room.deregister(&at(), Incarnation(5)).await.expect("an answer");
+    assert!(!hears(&serving(5)).await, "forgotten with the worker");
+    assert!(ask(5).await);
+    pool.advance(LEASE * 2 + LEASE / 10).await;
+    assert!(!ask(5).await, "a silent worker is forgotten");
+    assert!(!hears(&serving(5)).await, "and what it was asked");
+    let old = crate::At { epoch: 9, ..pool.at() };
+    let refused = room.request_drain(&old, Incarnation(5)).await.expect("an answer").step.refused();
+    assert_eq!(refused, Some(protocol::Guard::Stale));
+}

@@ -56,10 +56,11 @@ impl Shared {
                 if row.fields.take().and_then(|served| served.flag()).map_err(corrupt(DOING))? {
                     self.hub.tell_one(Wake::Served);
                 }
+                let drain = row.fields.take().and_then(|asked| asked.flag()).map_err(corrupt(DOING))?;
                 let mut windows = self.known_windows(at.epoch).await?;
                 windows.retain(|window| who.serves(window));
                 windows.sort_unstable();
-                Ok(Stamped::taken(mark, Registered { windows, lease_ms }))
+                Ok(Stamped::taken(mark, Registered { windows, lease_ms, drain }))
             }
         }
     }
@@ -70,6 +71,19 @@ impl Shared {
         let key = self.names.of(epoch, "windows");
         let texts = self.link.command(&[b"HKEYS", &key], DOING).await?.list().map_err(corrupt(DOING))?;
         texts.iter().map(|text| read_window(text.text()?)).collect::<Result<_, _>>().map_err(corrupt(DOING))
+    }
+
+    pub(super) async fn request_drain(&self, at: &At, worker: Incarnation) -> Result<Stamped<bool>, Fault> {
+        const DOING: &str = "ask a worker to drain";
+        let mut words = Words::default();
+        words.id(worker.0);
+        match self.whole(at, Script::RequestDrain, words, DOING).await? {
+            Whole::Stale(epoch) => Ok(stale(epoch)),
+            Whole::Row(mark, mut row, _) => {
+                let known = row.fields.take().and_then(|known| known.flag()).map_err(corrupt(DOING))?;
+                Ok(Stamped::taken(mark, known))
+            }
+        }
     }
 
     pub(super) async fn deregister(&self, at: &At, worker: Incarnation) -> Result<(), Fault> {

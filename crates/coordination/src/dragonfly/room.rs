@@ -93,6 +93,10 @@ impl Coordination for DragonflyRoom {
         self.shared.deregister(at, worker).await
     }
 
+    async fn request_drain(&self, at: &At, worker: Incarnation) -> Result<Stamped<bool>, Fault> {
+        self.shared.request_drain(at, worker).await
+    }
+
     async fn configure(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault> {
         self.shared.configure(at, config).await
     }

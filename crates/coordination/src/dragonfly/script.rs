@@ -63,6 +63,7 @@ scripts! {
     RenewLease = "renew_lease";
     RenewReservation = "renew_reservation";
     ReportProgress = "report_progress";
+    RequestDrain = "request_drain";
     Reserve = "reserve";
     RestoreLease = "restore_lease";
     Settle = "settle";

@@ -102,6 +102,7 @@ impl Coordination for MemoryRoom {
                 Done::Now(Registered {
                     windows: waiting.filter(|window| registration.serves(window)).collect(),
                     lease_ms: turn.pool.config.lease_ms,
+                    drain: turn.pool.workers.is_asked_to_drain(registration.worker),
                 })
             });
             turn.answer_unrecorded(decision)
@@ -115,6 +116,13 @@ impl Coordination for MemoryRoom {
             }
         });
         Ok(())
+    }
+
+    async fn request_drain(&self, at: &At, worker: Incarnation) -> Result<Stamped<bool>, Fault> {
+        Ok(self.turn(at, |turn| {
+            let decision = turn.current().map(|()| Done::Before(turn.pool.workers.ask_to_drain(worker)));
+            turn.answer_unrecorded(decision)
+        }))
     }
 
     async fn configure(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault> {

@@ -24,6 +24,8 @@ struct Serving {
 pub(super) struct Workers {
     known: BTreeMap<Incarnation, (Registration, Duration)>,
     seen: BTreeSet<(Duration, Incarnation)>,
+    /// Those that were asked to drain.
+    asked: BTreeSet<Incarnation>,
     serving: BTreeMap<String, Serving>,
 }
 
@@ -37,7 +39,11 @@ impl Workers {
 
     /// Takes a registration. Answers whether the worker serves something else than before.
     pub(super) fn put(&mut self, registration: &Registration, now: Duration) -> bool {
+        let asked = self.is_asked_to_drain(registration.worker);
         let before = self.remove(registration.worker);
+        if asked {
+            self.asked.insert(registration.worker);
+        }
         self.count(registration, true);
         self.seen.insert((now, registration.worker));
         self.known.insert(registration.worker, (registration.clone(), now));
@@ -50,8 +56,22 @@ impl Workers {
     pub(super) fn remove(&mut self, worker: Incarnation) -> Option<Registration> {
         let (registration, seen) = self.known.remove(&worker)?;
         self.seen.remove(&(seen, worker));
+        self.asked.remove(&worker);
         self.count(&registration, false);
         Some(registration)
+    }
+
+    /// Asks a worker to drain, where it is known; answers that.
+    pub(super) fn ask_to_drain(&mut self, worker: Incarnation) -> bool {
+        let known = self.known.contains_key(&worker);
+        if known {
+            self.asked.insert(worker);
+        }
+        known
+    }
+
+    pub(super) fn is_asked_to_drain(&self, worker: Incarnation) -> bool {
+        self.asked.contains(&worker)
     }
 
     /// Forgets those last heard of before `horizon`.

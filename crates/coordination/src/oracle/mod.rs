@@ -76,6 +76,8 @@ struct Shelf {
     unaccounted: BTreeSet<AttemptId>,
     gone: BTreeMap<AttemptId, Ended>,
     workers: BTreeMap<Incarnation, (Registration, Duration)>,
+    /// Workers that were asked to drain.
+    asked_to_drain: BTreeSet<Incarnation>,
     wakes: Vec<Wake>,
 }
 
@@ -149,6 +151,7 @@ impl Shelf {
             unaccounted: BTreeSet::new(),
             gone: BTreeMap::new(),
             workers: BTreeMap::new(),
+            asked_to_drain: BTreeSet::new(),
             wakes: Vec::new(),
         }
     }

@@ -22,6 +22,7 @@ impl Shelf {
         }
         let horizon = self.now.saturating_sub(2 * self.lease());
         self.workers.retain(|_, (_, seen)| *seen >= horizon);
+        self.asked_to_drain.retain(|worker| self.workers.contains_key(worker));
         self.age_leases();
     }
 
@@ -86,10 +87,20 @@ impl Shelf {
         windows.sort_unstable();
         windows.dedup();
         windows.retain(|window| registration.serves(window));
-        Registered { windows, lease_ms: self.config.lease_ms }
+        let drain = self.asked_to_drain.contains(&registration.worker);
+        Registered { windows, lease_ms: self.config.lease_ms, drain }
+    }
+
+    pub(super) fn request_drain(&mut self, worker: Incarnation) -> bool {
+        let known = self.workers.contains_key(&worker);
+        if known {
+            self.asked_to_drain.insert(worker);
+        }
+        known
     }
 
     pub(super) fn deregister(&mut self, worker: Incarnation) {
+        self.asked_to_drain.remove(&worker);
         if self.workers.remove(&worker).is_some() {
             self.wake(Wake::Served);
         }

@@ -143,6 +143,10 @@ impl Coordination for OracleRoom {
         Ok(())
     }
 
+    async fn request_drain(&self, at: &At, worker: Incarnation) -> Result<Stamped<bool>, Fault> {
+        Ok(self.whole(at, |shelf| Ok(shelf.request_drain(worker))))
+    }
+
     async fn configure(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault> {
         Ok(self.whole(at, |shelf| {
             shelf.configure(config);

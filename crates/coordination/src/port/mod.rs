@@ -86,6 +86,10 @@ pub trait Coordination: Send + Sync {
     /// Forgets a worker that ends.
     async fn deregister(&self, at: &At, worker: protocol::Incarnation) -> Result<(), Fault>;
 
+    /// Asks a worker to drain: it hears of it in the answer to its next registration, which it then makes for as long as it
+    /// lives. Answers whether the worker is known; one that is not is not asked. Forgotten with the worker, and by a loss.
+    async fn request_drain(&self, at: &At, worker: protocol::Incarnation) -> Result<Stamped<bool>, Fault>;
+
     /// Copies limits, pauses and lease length into the pool; an older revision changes nothing.
     async fn configure(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault>;
 

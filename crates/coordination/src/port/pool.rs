@@ -78,6 +78,8 @@ pub struct Registered {
     pub windows: Vec<Window>,
     /// The lease length in force, in milliseconds.
     pub lease_ms: u64,
+    /// Whether somebody asked the worker to drain.
+    pub drain: bool,
 }
 
 /// A hint that something may be worth looking at.

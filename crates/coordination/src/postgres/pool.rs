@@ -48,11 +48,11 @@ impl Desk {
             Heard::Stale(epoch) => Ok(stale(epoch)),
             Heard::Current(answered) => {
                 let head = answered.head;
-                let (order, serves_other, windows) = self.sound(registered(&answered), DOING)?;
+                let (order, serves_other, drain, windows) = self.sound(registered(&answered), DOING)?;
                 if serves_other {
                     self.hub.tell_one(Wake::Served);
                 }
-                Ok(Stamped::taken(head.mark(order), Registered { windows, lease_ms: head.lease_ms }))
+                Ok(Stamped::taken(head.mark(order), Registered { windows, lease_ms: head.lease_ms, drain }))
             }
         }
     }
@@ -66,6 +66,15 @@ impl Desk {
             self.hub.tell_one(Wake::Served);
         }
         Ok(())
+    }
+
+    pub(super) async fn request_drain(&self, at: &At, worker: Incarnation) -> Result<Stamped<bool>, Fault> {
+        const DOING: &str = "ask a worker to drain";
+        let params = self.first(at.epoch).id(worker.to_bytes());
+        match self.whole(at, (&self.statements.request_drain, &params), DOING).await? {
+            Whole::Stale(epoch) => Ok(stale(epoch)),
+            Whole::Row(mark, step) => Ok(Stamped::taken(mark, self.sound(step.flag(), DOING)?)),
+        }
     }
 
     pub(super) async fn configure(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault> {
@@ -166,11 +175,11 @@ fn unfit(who: &Registration) -> Option<String> {
 }
 
 /// The order, whether it serves something else than before, and the windows that wait.
-fn registered(answered: &Answered) -> Read<(u64, bool, Vec<protocol::Window>)> {
+fn registered(answered: &Answered) -> Read<(u64, bool, bool, Vec<protocol::Window>)> {
     let (first, others) = must(answered.rows().split_first(), "step")?;
     let mut windows: Vec<_> = others.iter().map(window).collect::<Read<_>>()?;
     windows.sort_unstable();
-    Ok((number(first, "revision")?, pg::get(first, "flag")?, windows))
+    Ok((number(first, "revision")?, pg::get(first, "flag")?, pg::get(first, "drain")?, windows))
 }
 
 fn empty_pool() -> PoolState {

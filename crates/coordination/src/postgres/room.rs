@@ -82,6 +82,10 @@ impl Coordination for PostgresRoom {
         self.desk.deregister(at, worker).await
     }
 
+    async fn request_drain(&self, at: &At, worker: Incarnation) -> Result<Stamped<bool>, Fault> {
+        self.desk.request_drain(at, worker).await
+    }
+
     async fn configure(&self, at: &At, config: &PoolConfig) -> Result<Stamped<()>, Fault> {
         self.desk.configure(at, config).await
     }

@@ -73,6 +73,7 @@ statements! {
         account("$2", "$3", "$4");
         register("$2", "$3", "$4", "$5", "$6", "$7", "$8");
         deregister("$2", "$3", "$4");
+        request_drain("$2", "$3", "$4");
         configure("$2", "$3", "$4", "$5", "$6", "$7");
         install_epoch("$2", "$3", "$4", "$5");
         open_epoch("$2", "$3");

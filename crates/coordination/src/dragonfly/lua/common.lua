@@ -311,7 +311,7 @@ local function forget_worker(worker)
   if row then
     for pair in string.gmatch(serves_of(row), '\n([^\n]+)') do call('ZREM', SERVING, pair .. worker) end
   end
-  call('HDEL', WORKERS, worker)
+  call('HDEL', WORKERS, worker, 'drain ' .. worker)
   call('ZREM', SEEN, worker)
 end
 

@@ -1,7 +1,7 @@
 -- register: a worker lives and serves these windows; silent ones are forgotten on the way. Atomic: the whole.
 -- Takes: pool, epoch believed, now; the worker, what it says of itself (opaque), queues (null: all), kinds, draining.
 -- Writes worker, pool.
--- Rows: first one with flag (it serves something else than before), then kind, queue, priority of each window that has
+-- Rows: first one with flag (it serves something else than before) and drain (it was asked to drain), then kind, queue, priority of each window that has
 -- entries and that it serves.
 CREATE OR REPLACE FUNCTION {schema}.register(
   pool_name text, believed bigint, clock_ms bigint, of_worker uuid, says text, of_queues text[], of_kinds text[],
@@ -21,7 +21,8 @@ BEGIN
     INSERT INTO {schema}.worker AS w (pool, id, registration, serves_queues, serves_kinds, draining, seen_ms)
     VALUES (here.number, of_worker, says, of_queues, of_kinds, drains, here.now_ms)
     ON CONFLICT (pool, id) DO UPDATE
-    SET registration = says, serves_queues = of_queues, serves_kinds = of_kinds, draining = drains, seen_ms = here.now_ms;
+    SET registration = says, serves_queues = of_queues, serves_kinds = of_kinds, draining = drains, seen_ms = here.now_ms
+    RETURNING w.asked_to_drain INTO step.drain;
     step.recorded := false;
     step.revision := here.revision;
     RETURN NEXT step;

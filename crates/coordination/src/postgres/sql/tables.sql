@@ -124,6 +124,7 @@ CREATE UNLOGGED TABLE {schema}.worker (
   serves_queues text[] COLLATE "C",
   serves_kinds text[] COLLATE "C" NOT NULL,
   draining     boolean NOT NULL,
+  asked_to_drain boolean NOT NULL DEFAULT false,
   seen_ms      bigint  NOT NULL,
   PRIMARY KEY (pool, id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200,
@@ -151,5 +152,6 @@ CREATE TYPE {schema}.step AS (
   priority            integer,
   checkpoint_revision bigint,
   entries             integer,
-  flag                boolean
+  flag                boolean,
+  drain               boolean
 );
