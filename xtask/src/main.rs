@@ -1,5 +1,7 @@
-//! Chores of the house: `cargo xtask test`, `tidy`, `spec`, `where NAME`, `model NAME`, `sim`.
+//! Chores of the house: `cargo xtask test`, `tidy`, `spec`, `where NAME`, `model NAME`, `sim`, `chaos`,
+//! `recovery`.
 
+mod chaos;
 mod locate;
 mod model;
 mod servers;
@@ -15,7 +17,7 @@ use anyhow::bail;
 fn main() -> anyhow::Result<()> {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     if args.is_empty() {
-        bail!("name a chore: test, tidy, spec, where, model, sim");
+        bail!("name a chore: test, tidy, spec, where, model, sim, chaos, recovery");
     }
     let chore = args.remove(0);
     match chore.as_str() {
@@ -25,7 +27,8 @@ fn main() -> anyhow::Result<()> {
         "where" => locate::run(args),
         "model" => model::run(args),
         "sim" => sim::run(&args),
-        other => bail!("`{other}` is no chore; one of test, tidy, spec, where, model, sim"),
+        "chaos" | "recovery" => chaos::run(&chore, &args),
+        other => bail!("`{other}` is no chore; one of test, tidy, spec, where, model, sim, chaos, recovery"),
     }
 }
 

@@ -96,6 +96,49 @@ impl Postgres {
         &mut self.server
     }
 
+    /// Runs one command as the superuser, over the socket, and gives what it answers.
+    ///
+    /// # Errors
+    /// With what `psql` said, when the server refuses it or is away.
+    ///
+    /// # Panics
+    /// When there is no `psql`.
+    pub fn say(&self, command: &str) -> Result<String, String> {
+        let folder = self.folder.path().display().to_string();
+        let output = Command::new(program("psql"))
+            .args(["-X", "-q", "-A", "-t", "-h", &folder, "-p", &self.port.to_string(), "-U", "postgres"])
+            .args(["-v", "ON_ERROR_STOP=1", "-c", command, "postgres"])
+            .env("PGOPTIONS", "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed")
+            .env("PGCONNECT_TIMEOUT", "5")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// Ends every session of its clients (`pg_terminate_backend`), and says how many.
+    ///
+    /// # Errors
+    /// When it is away.
+    pub fn end_sessions(&self) -> Result<String, String> {
+        self.say(include_str!("sql/end_sessions.sql"))
+    }
+
+    /// Changes a setting for all sessions to come, and for those that stand where it can be changed there; `None`: what it was
+    /// at first.
+    ///
+    /// # Errors
+    /// When it is away, or does not know the setting.
+    pub fn set(&self, setting: &str, value: Option<&str>) -> Result<(), String> {
+        let command = match value {
+            Some(value) => format!("ALTER SYSTEM SET {setting} = '{value}'"),
+            None => format!("ALTER SYSTEM RESET {setting}"),
+        };
+        self.say(&command)?;
+        self.say(include_str!("sql/reload.sql")).map(drop)
+    }
+
     /// Starts it again on the same cluster and port, and waits until it answers. `pg_hba.conf` and files beside it may
     /// have been changed before.
     ///
