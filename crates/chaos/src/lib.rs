@@ -6,6 +6,7 @@
 
 pub mod campaign;
 mod dev;
+pub mod figures;
 pub mod fleet;
 mod jobs;
 mod leftovers;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use chaos::campaign::{self, Options};
+use chaos::figures;
 use chaos::fleet::{Fault, FleetOptions};
 use clap::{Parser, Subcommand};
 use remora_chaos as chaos;
@@ -24,6 +25,12 @@ struct Args {
 enum What {
     /// Faults of every kind while jobs arrive all the time; every result checked, every trace audited.
     Chaos(Campaign),
+    /// How long recoveries take: a table for docs/figures.md.
+    Recovery {
+        /// The lease length in seconds.
+        #[arg(long, default_value_t = 15)]
+        lease: u64,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -62,6 +69,7 @@ fn main() -> anyhow::Result<()> {
     runtime.block_on(async {
         match args.what {
             What::Chaos(campaign) => chaos(args.program, campaign).await,
+            What::Recovery { lease } => recovery(&args.program, Duration::from_secs(lease)).await,
         }
     })
 }
@@ -95,4 +103,9 @@ async fn chaos(program: String, args: Campaign) -> anyhow::Result<()> {
         None => say(&report),
     }
     Ok(())
+}
+
+async fn recovery(program: &str, lease: Duration) -> anyhow::Result<()> {
+    say("| what | first new claim after | all normal after |\n|---|---|---|");
+    figures::measure(program, lease, say).await.map(drop)
 }

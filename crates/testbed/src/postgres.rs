@@ -45,9 +45,43 @@ impl Postgres {
     #[must_use]
     pub fn start_with(settings: &[(&str, &str)]) -> Self {
         let folder = Folder::new("postgres");
-        let cluster = folder.path().join("cluster");
         give_to_postgres(folder.path());
-        run(Command::new("cp").args(["-a", "--reflink=auto"]).arg(template()).arg(&cluster));
+        run(Command::new("cp").args(["-a", "--reflink=auto"]).arg(template()).arg(cluster(folder.path())));
+        Self::serve(folder, settings)
+    }
+
+    /// A standby that follows another server and answers reads. It has what is there when it is made, and all that follows.
+    ///
+    /// # Panics
+    /// When PostgreSQL cannot copy the cluster, or does not start.
+    #[must_use]
+    pub fn standby_of(other: &Self) -> Self {
+        let folder = Folder::new("standby");
+        give_to_postgres(folder.path());
+        let mut words = as_postgres();
+        words.extend([program("pg_basebackup").display().to_string(), "-R".to_owned(), "-D".to_owned()]);
+        words.push(cluster(folder.path()).display().to_string());
+        let more = ["-h", "127.0.0.1", "-U", "postgres", "-c", "fast", "-p"];
+        words.extend(more.map(str::to_owned));
+        words.push(other.port.to_string());
+        match words.split_first() {
+            Some((first, _)) if first.starts_with("--") => run(Command::new("setpriv").args(&words)),
+            Some((first, rest)) => run(Command::new(first).args(rest)),
+            None => String::new(),
+        };
+        Self::serve(folder, &[])
+    }
+
+    /// Makes a standby a server of its own, and waits for that.
+    ///
+    /// # Panics
+    /// When it is none, or does not answer.
+    pub fn promote(&self) {
+        self.say(include_str!("sql/promote.sql")).unwrap();
+    }
+
+    fn serve(folder: Folder, settings: &[(&str, &str)]) -> Self {
+        let cluster = cluster(folder.path());
         let port = free_port();
         let socket = folder.path().display().to_string();
         let defaults = [
@@ -246,6 +280,11 @@ pub fn programs() -> Option<PathBuf> {
 
 fn program(name: &str) -> PathBuf {
     programs().unwrap_or_else(|| panic!("PostgreSQL is not installed: apt-get install postgresql")).join(name)
+}
+
+/// Where a server keeps its cluster.
+fn cluster(folder: &Path) -> PathBuf {
+    folder.join("cluster")
 }
 
 /// A cluster to copy. Made under another name first, so that what is there is whole.

@@ -27,6 +27,7 @@ pub(crate) struct Watch {
     known: HashSet<AttemptId>,
     before: Option<(Instant, Sight)>,
     first_claim: Option<Duration>,
+    forgiven: usize,
     /// What was not normal when looked at last.
     pub(crate) wrong: Vec<String>,
 }
@@ -35,7 +36,12 @@ impl Watch {
     /// Begins just before the fault, with what runs then.
     pub(crate) fn begin(known: HashSet<AttemptId>) -> Self {
         let began = Instant::now();
-        Self { began, ended: None, known, before: None, first_claim: None, wrong: Vec::new() }
+        Self { began, ended: None, known, before: None, first_claim: None, forgiven: 0, wrong: Vec::new() }
+    }
+
+    /// So many processes may be missing: what they did is others' work now.
+    pub(crate) fn forgiving(self, missing: usize) -> Self {
+        Self { forgiven: missing, ..self }
     }
 
     /// The fault is over.
@@ -65,7 +71,7 @@ impl Watch {
         if at.duration_since(*before_at) < LASTS {
             return None;
         }
-        self.wrong = sight.wrong_since(before);
+        self.wrong = sight.wrong_since(before, self.forgiven);
         if !self.wrong.is_empty() {
             self.before = Some((at, sight));
             return None;

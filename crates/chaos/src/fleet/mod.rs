@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use coordination::dragonfly::{self, DragonflyRoom};
-use durable::JobView;
+use durable::{JobView, Submit};
 use durable::postgres::{PostgresRoom, migrate};
 use protocol::{JobId, JobSpec};
 use remora::{Client, DataFolder, RoomUrls, Rooms};
@@ -309,6 +309,29 @@ impl Fleet {
         let stages = stages.iter().filter(|stage| !published.contains(stage));
         left.extend(stages.map(|stage| format!("the stage {}", stage.prefix())));
         Ok(left)
+    }
+
+    /// Submits many jobs in one transaction.
+    ///
+    /// # Errors
+    /// When one is refused.
+    pub async fn submit_at_once(&self, specs: &[JobSpec]) -> anyhow::Result<Vec<JobId>> {
+        let runtime = runtime::Runtime::system();
+        let submit = |spec: &JobSpec| Submit { job: runtime.new_job_id(), spec: spec.clone(), retry_of: None };
+        let batch: Vec<Submit> = specs.iter().map(submit).collect();
+        let sent = self.client.send();
+        let answers = sent.of(self.client.durable().submit(&sent.origin, &batch)).await?;
+        let jobs: Vec<JobId> = batch.iter().map(|one| one.job).collect();
+        for (job, answer) in jobs.iter().zip(answers) {
+            remora::answer_about(*job, vec![answer])?;
+        }
+        Ok(jobs)
+    }
+
+    /// The numbers of the processes of a role, or of all.
+    pub(crate) fn numbers_of(&self, role: Option<Role>) -> Vec<usize> {
+        let fits = |process: &Process| role.is_none_or(|role| process.role == role);
+        self.processes.iter().enumerate().filter(|(_, one)| fits(one)).map(|(number, _)| number).collect()
     }
 
     /// Waits until every job has ended.

@@ -20,7 +20,9 @@ pub struct Sight {
     pub running: Option<HashSet<AttemptId>>,
     /// Attempts with a lease; `None` when coordination gave no answer.
     pub leased: Option<HashSet<AttemptId>>,
-    /// What is not as on a good day, apart from those two.
+    /// Processes that do not run or, being workers, are not registered.
+    pub missing: usize,
+    /// What else is not as on a good day.
     pub odd: Vec<String>,
 }
 
@@ -34,10 +36,13 @@ impl Sight {
         }
     }
 
-    /// What is not normal, given an earlier look.
+    /// What is not normal, given an earlier look, where so many processes may be missing.
     #[must_use]
-    pub fn wrong_since(&self, before: &Self) -> Vec<String> {
+    pub fn wrong_since(&self, before: &Self, forgiven: usize) -> Vec<String> {
         let mut wrong = self.odd.clone();
+        if self.missing > forgiven {
+            wrong.push(format!("{} processes do not run or are not registered", self.missing));
+        }
         let still: Vec<_> = self.apart().intersection(&before.apart()).copied().collect();
         wrong.extend(still.into_iter().map(|attempt| {
             let leased = self.leased.as_ref().is_some_and(|leased| leased.contains(&attempt));
@@ -52,10 +57,8 @@ impl Fleet {
     /// Looks, without changing anything.
     pub async fn look(&mut self) -> Sight {
         let mut odd = Vec::new();
-        let dead = self.processes.iter_mut().map(|process| process.pid()).filter(Option::is_none).count();
-        if dead > 0 {
-            odd.push(format!("{dead} processes do not run"));
-        }
+        let mut missing =
+            self.processes.iter_mut().map(|process| process.pid()).filter(Option::is_none).count();
         let pids = self.pids_of(Role::Worker);
         let (durable, coordination) = (self.client.durable(), self.client.coordination());
         let rows = tokio::time::timeout(GLANCE, durable.running(None, MOST));
@@ -74,10 +77,7 @@ impl Fleet {
                         worker.registration.pid == **pid && u128::from(worker.seen_ms_ago) < lease
                     })
                 };
-                let unseen = pids.iter().filter(|pid| !seen(pid)).count();
-                if unseen > 0 {
-                    odd.push(format!("{unseen} workers are not registered"));
-                }
+                missing += pids.iter().filter(|pid| !seen(pid)).count();
                 if !pool.open || pool.unaccounted > 0 || pool.mark.epoch != row.epoch {
                     odd.push(format!(
                         "the pool is at epoch {} (durable {}), open {}, {} unaccounted",
@@ -90,6 +90,6 @@ impl Fleet {
         let leased = workers.map(|workers| {
             workers.into_iter().flat_map(|worker| worker.attempts).map(|held| held.attempt).collect()
         });
-        Sight { running, leased, odd }
+        Sight { running, leased, missing, odd }
     }
 }
