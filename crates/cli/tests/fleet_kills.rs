@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use chaos::fleet::{Fleet, FleetOptions};
-use chaos::{count, count_result, eventually, kill};
+use chaos::{count, count_result, eventually, kill, within};
 use protocol::{FailureCause, JobId, Phase, Verdict};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -65,4 +65,26 @@ async fn a_flushed_coordination_store_costs_executing_jobs_no_attempt() {
         let view = fleet.job(job).await.unwrap();
         assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_killed_in_the_middle_of_an_upload_leaves_none_unfinished_once_its_job_has_ended() {
+    let mut fleet = fleet(2, Duration::from_secs(2)).await;
+    let uploads = fleet.stores().s3.folder().join("data/uploads");
+    let unfinished = || std::fs::read_dir(&uploads).unwrap().count();
+    let text = "head -c 64000000 /dev/zero > \"$REMORA_OUTPUT/large\"; remora attempt checkpoint";
+    let job = fleet.submit([chaos::shell(text)]).await.unwrap()[0];
+    let pid = holder(&fleet, job).await;
+    within("an upload is under way", LIMIT, || unfinished() > 0).await.unwrap();
+    kill(pid);
+    fleet.all_ended(&[job], LIMIT).await.unwrap();
+    let view = fleet.job(job).await.unwrap();
+    assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 2), "{view:?}");
+    assert_eq!(fleet.published(&view, "large").await.unwrap().len(), 64_000_000);
+    within("no upload is unfinished", LIMIT, || unfinished() == 0).await.unwrap();
+    eventually("nothing else is left", LIMIT, || async {
+        Ok(fleet.leftovers(std::slice::from_ref(&view)).await?.is_empty().then_some(()))
+    })
+    .await
+    .unwrap();
 }
