@@ -13,15 +13,18 @@ use anyhow::{Context as _, bail};
 pub(crate) fn run(what: &str, args: &[String]) -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(&cargo)
-        .args(["build", "--quiet", "--package", "remora-cli", "--package", "remora-chaos", "--all-features"])
+        .args(["build", "--quiet", "--all-features", "--package", "remora-cli", "--package", "remora-chaos"])
+        .args(["--package", "remora-testbed"])
         .status()
         .context("build remora and its chaos")?;
     if !built.success() {
         bail!("remora cannot be built");
     }
     let place = std::env::current_exe().context("find the build folder")?;
-    let [remora, chaos] = ["remora", "remora-chaos"].map(|name| place.with_file_name(name));
+    let [remora, chaos, s3] =
+        ["remora", "remora-chaos", "remora-testbed-s3"].map(|name| place.with_file_name(name));
     let status = command(chaos)
+        .env("REMORA_TEST_S3_PROGRAM", s3)
         .arg("--program")
         .arg(remora)
         .arg(what)

@@ -93,7 +93,7 @@ impl Bench {
     async fn running(&mut self) -> anyhow::Result<HashSet<protocol::AttemptId>> {
         let began = Instant::now();
         loop {
-            if let Some(running) = self.fleet.look().await.running.filter(|running| !running.is_empty()) {
+            if let Some(running) = self.fleet.look(None).await.running.filter(|running| !running.is_empty()) {
                 return Ok(running);
             }
             if began.elapsed() > PATIENCE {
@@ -107,15 +107,13 @@ impl Bench {
         Ok(Watch::begin(self.running().await?))
     }
 
-    /// Looks until all is normal, and a claim was seen.
+    /// Looks until all is normal.
     async fn end(&mut self, what: String, mut watch: Watch, lasts: Duration) -> anyhow::Result<()> {
         let began = Instant::now();
-        let mut normal = None;
         while began.elapsed() < PATIENCE {
-            let seen = watch.look(&mut self.fleet).await;
-            normal = normal.or(seen.map(|seen| seen.normal + lasts));
-            if let (Some(normal), Some(claim)) = (normal, watch.first_claim()) {
-                let figure = Figure { what, recovered: Recovered { first_claim: Some(claim), normal } };
+            if let Some(seen) = watch.look(&mut self.fleet).await {
+                let recovered = Recovered { normal: seen.normal + lasts, ..seen };
+                let figure = Figure { what, recovered };
                 (self.tell)(&figure.row());
                 self.figures.push(figure);
                 return Ok(());
@@ -134,8 +132,8 @@ impl Bench {
 
     /// The killed one's jobs must run elsewhere; it is started again afterwards.
     async fn dead_worker(&mut self) -> anyhow::Result<()> {
-        let mut watch = self.begin().await?.forgiving(1);
         let pid = *self.fleet.pids_of(Role::Worker).first().context("a worker")?;
+        let mut watch = self.begin().await?.without(pid);
         kill(pid);
         watch.fault_ended();
         self.end("worker killed, not started again".to_owned(), watch, Duration::ZERO).await?;
@@ -143,8 +141,8 @@ impl Bench {
     }
 
     async fn frozen_worker(&mut self) -> anyhow::Result<()> {
-        let mut watch = self.begin().await?.forgiving(1);
         let pid = *self.fleet.pids_of(Role::Worker).first().context("a worker")?;
+        let mut watch = self.begin().await?.without(pid);
         freeze(pid);
         watch.fault_ended();
         let told = self.end("worker frozen: the others".to_owned(), watch, Duration::ZERO).await;

@@ -194,7 +194,7 @@ impl Campaign {
     /// Strikes, waits until all is normal again.
     async fn suffer(&mut self, faults: &[Fault]) -> anyhow::Result<()> {
         let lease = self.fleet.lease();
-        let known = self.fleet.look().await.running.unwrap_or_else(HashSet::<AttemptId>::new);
+        let known = self.fleet.look(None).await.running.unwrap_or_else(HashSet::<AttemptId>::new);
         let mut watch = Watch::begin(known);
         let mut bad: Vec<(Instant, Struck)> = Vec::new();
         for fault in faults {
@@ -208,9 +208,8 @@ impl Campaign {
         }
         loop {
             self.out.restarts += self.fleet.revive()?;
-            let had_faults = !bad.is_empty();
             bad.retain(|(until, struck)| *until > Instant::now() || self.fleet.mend(struck).is_err());
-            if bad.is_empty() && (had_faults || faults.is_empty()) {
+            if bad.is_empty() {
                 watch.fault_ended();
             }
             if let Some(recovered) = watch.look(&mut self.fleet).await {

@@ -7,6 +7,8 @@ use protocol::AttemptId;
 
 use crate::fleet::{Fault, Fleet, Sight};
 
+/// So long is waited for a claim when all else is normal.
+const CLAIMS: Duration = Duration::from_secs(3);
 /// Two looks so far apart tell what lasts from what is under way.
 const LASTS: Duration = Duration::from_millis(300);
 
@@ -27,7 +29,8 @@ pub(crate) struct Watch {
     known: HashSet<AttemptId>,
     before: Option<(Instant, Sight)>,
     first_claim: Option<Duration>,
-    forgiven: usize,
+    but: Option<u32>,
+    normal: Option<Duration>,
     /// What was not normal when looked at last.
     pub(crate) wrong: Vec<String>,
 }
@@ -36,17 +39,17 @@ impl Watch {
     /// Begins just before the fault, with what runs then.
     pub(crate) fn begin(known: HashSet<AttemptId>) -> Self {
         let began = Instant::now();
-        Self { began, ended: None, known, before: None, first_claim: None, forgiven: 0, wrong: Vec::new() }
+        Self { began, ended: None, known, before: None, first_claim: None, but: None, normal: None, wrong: Vec::new() }
     }
 
-    /// So many processes may be missing: what they did is others' work now.
-    pub(crate) fn forgiving(self, missing: usize) -> Self {
-        Self { forgiven: missing, ..self }
+    /// One worker stays away: what it did is others' work now.
+    pub(crate) fn without(self, worker: u32) -> Self {
+        Self { but: Some(worker), ..self }
     }
 
-    /// The fault is over.
+    /// The fault is over, if it was not before.
     pub(crate) fn fault_ended(&mut self) {
-        self.ended = Some(Instant::now());
+        self.ended.get_or_insert_with(Instant::now);
     }
 
     /// How long ago the fault was over.
@@ -54,35 +57,39 @@ impl Watch {
         self.ended.map(|ended| ended.elapsed()).unwrap_or_default()
     }
 
-    /// Looks once; answers when all is normal again.
+    /// Looks once; answers when all is normal again, and something was claimed if anything comes to be claimed soon.
     pub(crate) async fn look(&mut self, fleet: &mut Fleet) -> Option<Recovered> {
         let at = Instant::now();
-        let sight = fleet.look().await;
+        let sight = fleet.look(self.but).await;
         if self.first_claim.is_none()
             && sight.running.as_ref().is_some_and(|running| !running.is_subset(&self.known))
         {
             self.first_claim = Some(at - self.began);
         }
         let ended = self.ended?;
-        let Some((before_at, before)) = &self.before else {
-            self.before = Some((at, sight));
-            return None;
-        };
-        if at.duration_since(*before_at) < LASTS {
-            return None;
+        if self.normal.is_none() {
+            self.judge(at, ended, sight);
         }
-        self.wrong = sight.wrong_since(before, self.forgiven);
-        if !self.wrong.is_empty() {
-            self.before = Some((at, sight));
-            return None;
-        }
-        let normal = before_at.duration_since(ended);
-        Some(Recovered { first_claim: self.first_claim, normal })
+        let normal = self.normal?;
+        let is_enough = self.first_claim.is_some() || at.duration_since(ended) > normal + CLAIMS;
+        is_enough.then_some(Recovered { first_claim: self.first_claim, normal })
     }
 
-    /// The claim may come later than all else: nobody may have asked for one.
-    pub(crate) fn first_claim(&self) -> Option<Duration> {
-        self.first_claim
+    /// Normal is what two looks find right; then it was so from the earlier one on.
+    fn judge(&mut self, at: Instant, ended: Instant, sight: Sight) {
+        match &self.before {
+            Some((before_at, _)) if at.duration_since(*before_at) < LASTS => return,
+            Some((before_at, before)) => {
+                self.wrong = sight.wrong_since(before);
+                if self.wrong.is_empty() {
+                    let first = if before.is_odd() { at } else { *before_at };
+                    self.normal = Some(first.duration_since(ended));
+                    return;
+                }
+            }
+            None => {}
+        }
+        self.before = Some((at, sight));
     }
 }
 

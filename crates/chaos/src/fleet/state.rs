@@ -36,11 +36,17 @@ impl Sight {
         }
     }
 
-    /// What is not normal, given an earlier look, where so many processes may be missing.
+    /// Whether something is odd whatever came before.
     #[must_use]
-    pub fn wrong_since(&self, before: &Self, forgiven: usize) -> Vec<String> {
+    pub fn is_odd(&self) -> bool {
+        self.missing > 0 || !self.odd.is_empty()
+    }
+
+    /// What is not normal, given an earlier look.
+    #[must_use]
+    pub fn wrong_since(&self, before: &Self) -> Vec<String> {
         let mut wrong = self.odd.clone();
-        if self.missing > forgiven {
+        if self.missing > 0 {
             wrong.push(format!("{} processes do not run or are not registered", self.missing));
         }
         let still: Vec<_> = self.apart().intersection(&before.apart()).copied().collect();
@@ -54,12 +60,16 @@ impl Sight {
 }
 
 impl Fleet {
-    /// Looks, without changing anything.
-    pub async fn look(&mut self) -> Sight {
+    /// Looks, without changing anything, at an installation that should be whole but for one worker, whose work is others' now.
+    pub async fn look(&mut self, but: Option<u32>) -> Sight {
         let mut odd = Vec::new();
         let mut missing =
             self.processes.iter_mut().map(|process| process.pid()).filter(Option::is_none).count();
-        let pids = self.pids_of(Role::Worker);
+        if but.is_some_and(|pid| !crate::processes::exists(pid)) {
+            missing = missing.saturating_sub(1);
+        }
+        let mut pids = self.pids_of(Role::Worker);
+        pids.retain(|pid| Some(*pid) != but);
         let (durable, coordination) = (self.client.durable(), self.client.coordination());
         let rows = tokio::time::timeout(GLANCE, durable.running(None, MOST));
         let row = tokio::time::timeout(GLANCE, durable.pool());
@@ -78,6 +88,11 @@ impl Fleet {
                     })
                 };
                 missing += pids.iter().filter(|pid| !seen(pid)).count();
+                let gone = workers.iter().filter(|worker| !pids.contains(&worker.registration.pid));
+                let orphans: usize = gone.map(|worker| worker.attempts.len()).sum();
+                if orphans > 0 {
+                    odd.push(format!("{orphans} leases of workers that are gone"));
+                }
                 if !pool.open || pool.unaccounted > 0 || pool.mark.epoch != row.epoch {
                     odd.push(format!(
                         "the pool is at epoch {} (durable {}), open {}, {} unaccounted",
