@@ -56,6 +56,9 @@ pub async fn measure(program: &str, lease: Duration, tell: fn(&str)) -> anyhow::
     bench.lose("coordination lost, 10 jobs waiting").await?;
     bench.fill(1_000).await?;
     bench.lose("coordination lost, 1,000 jobs waiting").await?;
+    // From here on there is work enough for all that follows.
+    bench.fill(100_000).await?;
+    bench.lose("coordination lost, 100,000 jobs waiting").await?;
     bench.dead_worker().await?;
     bench.frozen_worker().await?;
     bench.postgres_restarted().await?;
@@ -67,9 +70,6 @@ pub async fn measure(program: &str, lease: Duration, tell: fn(&str)) -> anyhow::
     for room in Room::ALL {
         bench.cut(Role::Worker, "every worker and server", room, true).await?;
     }
-    bench.fill(100_000).await?;
-    bench.lose("coordination lost, 100,000 jobs waiting").await?;
-    bench.postgres_restarted().await?;
     Ok(bench.figures)
 }
 
