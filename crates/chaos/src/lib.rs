@@ -20,7 +20,8 @@ pub use dev::{Dev, DevOptions, Said, WorkerSeen};
 pub use jobs::{count, count_result, count_script, shell};
 pub use leftovers::Leftovers;
 pub use processes::{
-    Found, below, exists, freeze, is_zombie, kill, of_folder, resident_bytes, send, virtual_bytes, thaw, tree, with_text,
+    Found, below, exists, freeze, is_zombie, kill, of_folder, resident_bytes, send, thaw, tree,
+    virtual_bytes, with_text,
 };
 pub use proxy::{Link, Proxy};
 pub use seed::{Scale, Seed};

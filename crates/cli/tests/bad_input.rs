@@ -302,7 +302,11 @@ fn bad_stores(server: &testbed::Postgres) -> Vec<(&'static str, [String; 3], boo
         ("no schema", durable(&format!("{good}?schema=nothing")), true),
         ("a bad value", durable(&format!("{good}?connections=geheim")), true),
         ("no coordination", [good.clone(), "redis://u:geheim@127.0.0.1:1".to_owned(), target("/tmp")], false),
-        ("a bad coordination", [good.clone(), "redis://u:geheim@127.0.0.1:1?colour=1".to_owned(), target("/tmp")], false),
+        (
+            "a bad coordination",
+            [good.clone(), "redis://u:geheim@127.0.0.1:1?colour=1".to_owned(), target("/tmp")],
+            false,
+        ),
         ("no target", [good, redis(), target("/proc/nothing")], false),
     ]
 }

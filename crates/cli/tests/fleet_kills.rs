@@ -88,3 +88,32 @@ async fn a_worker_killed_in_the_middle_of_an_upload_leaves_none_unfinished_once_
     .await
     .unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrators_twice_at_once_and_killed_under_load_hold_no_job_up_and_leave_a_whole_schema() {
+    let fleet = fleet(2, Duration::from_secs(5)).await;
+    let jobs = fleet.submit((0..16).map(|_| count(8, Duration::from_millis(50), None))).await.unwrap();
+    holder(&fleet, jobs[0]).await;
+    let migrate = |words: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_remora"));
+        command.arg("migrate").args(words).envs(fleet.urls().variables()).stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::null()).spawn().unwrap()
+    };
+    for round in 0..4_u64 {
+        let mut killed = migrate(&["up"]);
+        let pair = [migrate(&["up"]), migrate(&["up"])];
+        tokio::time::sleep(Duration::from_millis(10 * round)).await;
+        kill(killed.id());
+        // It may have been faster than the kill.
+        let _ = killed.wait().unwrap();
+        for mut one in pair {
+            assert!(one.wait().unwrap().success());
+        }
+    }
+    assert!(migrate(&["status"]).wait().unwrap().success());
+    fleet.all_ended(&jobs, LIMIT).await.unwrap();
+    for job in jobs {
+        let view = fleet.job(job).await.unwrap();
+        assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
+    }
+}

@@ -4,9 +4,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chaos::{
-    Dev, DevOptions, count, count_result, eventually, freeze, of_folder, shell, thaw, tree, within,
-};
+use chaos::{Dev, DevOptions, count, count_result, eventually, freeze, of_folder, shell, thaw, tree, within};
 use protocol::{FailureCause, JobSpec, Phase, Verdict};
 
 const LONG: Duration = Duration::from_secs(50);
@@ -169,7 +167,8 @@ async fn a_job_of_a_frozen_worker_can_be_cancelled_and_publishes_nothing_after_t
 /// A suspended machine: the worker, the warden and the program stand still together, so that nobody can stop the program
 /// while its lease ends.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_machine_suspended_for_three_leases_stops_its_attempt_within_a_lease_of_waking_and_publishes_nothing() {
+async fn a_machine_suspended_for_three_leases_stops_its_attempt_within_a_lease_of_waking_and_publishes_nothing()
+ {
     let options = DevOptions { lease: Duration::from_millis(1_500), ..DevOptions::default() };
     let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), options).unwrap();
     let trace = dev.place().join("trace");

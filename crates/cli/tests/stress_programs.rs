@@ -183,7 +183,8 @@ async fn a_program_killed_for_its_memory_has_failed_by_signal_9_and_one_that_is_
     assert_eq!(killed.attempts[0].exit, Some(ProgramExit::Signal(9)), "{killed:?}");
     assert!(killed.result.is_none());
     // A child that was killed so is the program's business: it alone knows what that means.
-    let child = format!("sh -c 'echo $$ > {}/cgroup.procs && {greedy}'; [ $? -eq 137 ] && exit 3", group.0.display());
+    let child =
+        format!("sh -c 'echo $$ > {}/cgroup.procs && {greedy}'; [ $? -eq 137 ] && exit 3", group.0.display());
     let told = end(&dev, once(shell(&child))).await;
     assert_eq!(told.attempts[0].exit, Some(ProgramExit::Code(3)), "{told:?}");
 }

@@ -15,8 +15,8 @@ use protocol::{
 };
 use remora_durable::sqlite::{OpenError, Options, SqliteReads, SqliteRoom};
 use remora_durable::{
-    AcceptFailure, AcceptSuccess, AuthorizeAttempt, DispatchRead, Document, Durable, DurableReads, JobFilter, Listing, PersistCheckpoint,
-    ReapLostAttempt, RequestCancel, ResultRecord, ScheduleRetry, Submit,
+    AcceptFailure, AcceptSuccess, AuthorizeAttempt, DispatchRead, Document, Durable, DurableReads, JobFilter,
+    Listing, PersistCheckpoint, ReapLostAttempt, RequestCancel, ResultRecord, ScheduleRetry, Submit,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -430,7 +430,8 @@ async fn ten_thousand_jobs_that_fail_in_one_moment_come_back_over_the_whole_dela
         let failures: Vec<_> = numbers
             .map(|number| {
                 // Any even source of chance does.
-                chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                chance =
+                    chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 failure(number, number, 1, "the other side is away", chance)
             })
             .collect();
@@ -464,11 +465,8 @@ async fn five_hundred_attempts_with_200_kb_of_error_each_grow_nothing_and_slow_n
     let options =
         Options { time: Arc::new(move || Timestamp(read.load(Ordering::Relaxed))), ..Options::default() };
     let room = SqliteRoom::open(&path, options).unwrap();
-    let spec = JobSpec {
-        retry: RetryPolicy { base_ms: 0, cap_ms: 0 },
-        max_attempts: 500,
-        ..JobSpec::default()
-    };
+    let spec =
+        JobSpec { retry: RetryPolicy { base_ms: 0, cap_ms: 0 }, max_attempts: 500, ..JobSpec::default() };
     room.submit(&ORIGIN, &[Submit { spec, ..submit(1) }]).await.unwrap();
     let due = Timestamp(1_790_000_010_000);
     let small: Vec<_> = (2..=1_001)

@@ -142,7 +142,10 @@ impl Postgres {
         let output = Command::new(program("psql"))
             .args(["-X", "-q", "-A", "-t", "-h", &folder, "-p", &self.port.to_string(), "-U", "postgres"])
             .args(["-v", "ON_ERROR_STOP=1", "-c", command, "postgres"])
-            .env("PGOPTIONS", "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed")
+            .env(
+                "PGOPTIONS",
+                "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed",
+            )
             .env("PGCONNECT_TIMEOUT", "5")
             .stdin(Stdio::null())
             .output()

@@ -106,8 +106,10 @@ impl Redis {
     /// When it does not answer, or does not follow.
     #[must_use]
     pub fn replica_of(master: &Self) -> Self {
-        let replica =
-            Self::start_with(&program(), &["--replicaof", &format!("127.0.0.1 {}", master.port())]);
+        let replica = Self::start();
+        // By word, not by its start: one that has been promoted stays a master when it is started again.
+        let answer = replica.say(&format!("REPLICAOF 127.0.0.1 {}", master.port()));
+        assert!(answer.starts_with("+OK"), "{answer}");
         let began = Instant::now();
         while !replica.say("INFO replication").contains("master_link_status:up") {
             assert!(began.elapsed() < PATIENCE, "the replica does not follow: {}", replica.server.log());

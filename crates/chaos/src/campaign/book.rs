@@ -74,7 +74,9 @@ impl Book {
             match self.reader.client().submit(spec.clone()).await {
                 Ok(submitted) => break submitted.job,
                 Err(ClientError::Fault(_)) => tokio::time::sleep(AGAIN).await,
-                Err(error) => return self.with(|pages| pages.wrong.push(format!("a submit was refused: {error}"))),
+                Err(error) => {
+                    return self.with(|pages| pages.wrong.push(format!("a submit was refused: {error}")));
+                }
             }
         };
         self.with(|pages| {

@@ -114,7 +114,10 @@ pub(super) async fn judge(reader: &Reader, view: &JobView, expect: Expect) -> an
 fn too_few_tries(view: &JobView) -> Option<String> {
     let tries = view.attempts.len();
     let by_itself = |verdict: &Option<Verdict>| {
-        matches!(verdict, Some(Verdict::Failed(FailureCause::Failed | FailureCause::Lost | FailureCause::Drained)))
+        matches!(
+            verdict,
+            Some(Verdict::Failed(FailureCause::Failed | FailureCause::Lost | FailureCause::Drained))
+        )
     };
     let right = u32::try_from(tries) == Ok(TRIES) && view.attempts.iter().all(|one| by_itself(&one.verdict));
     (!right).then(|| format!("it failed after {tries} attempts: {:?}", view.attempts))

@@ -88,10 +88,9 @@ pub async fn run(options: Options) -> anyhow::Result<Outcome> {
     let mut fleet = Fleet::start(&options.program, options.fleet).await?;
     let mut left_out = Vec::new();
     let mut faults = options.only.clone().unwrap_or_else(Fault::all);
-    for (worker, fault, given) in [
-        (0, Fault::DiskFull, fleet.give_small_disk(0)),
-        (1, Fault::ClockSet, fleet.give_clock(1)),
-    ] {
+    for (worker, fault, given) in
+        [(0, Fault::DiskFull, fleet.give_small_disk(0)), (1, Fault::ClockSet, fleet.give_clock(1))]
+    {
         if let Err(error) = given {
             faults.retain(|one| *one != fault);
             left_out.push(format!("{} (worker w{worker}): {error:#}", fault.name()));

@@ -7,6 +7,8 @@ use protocol::AttemptId;
 
 use crate::fleet::{Fault, Fleet, Sight};
 
+/// A claim in this time was under way before the fault.
+const UNDER_WAY: Duration = Duration::from_millis(100);
 /// So long is waited for a claim when all else is normal.
 const CLAIMS: Duration = Duration::from_secs(3);
 /// Two looks so far apart tell what lasts from what is under way.
@@ -39,7 +41,16 @@ impl Watch {
     /// Begins just before the fault, with what runs then.
     pub(crate) fn begin(known: HashSet<AttemptId>) -> Self {
         let began = Instant::now();
-        Self { began, ended: None, known, before: None, first_claim: None, but: None, normal: None, wrong: Vec::new() }
+        Self {
+            began,
+            ended: None,
+            known,
+            before: None,
+            first_claim: None,
+            but: None,
+            normal: None,
+            wrong: Vec::new(),
+        }
     }
 
     /// One worker stays away: what it did is others' work now.
@@ -61,10 +72,12 @@ impl Watch {
     pub(crate) async fn look(&mut self, fleet: &mut Fleet) -> Option<Recovered> {
         let at = Instant::now();
         let sight = fleet.look(self.but).await;
-        if self.first_claim.is_none()
-            && sight.running.as_ref().is_some_and(|running| !running.is_subset(&self.known))
-        {
-            self.first_claim = Some(at - self.began);
+        if let Some(running) = sight.running.as_ref().filter(|_| self.first_claim.is_none()) {
+            if at - self.began < UNDER_WAY {
+                self.known.extend(running);
+            } else if !running.is_subset(&self.known) {
+                self.first_claim = Some(at - self.began);
+            }
         }
         let ended = self.ended?;
         if self.normal.is_none() {

@@ -48,7 +48,9 @@ impl Outcome {
     pub fn report(&self) -> String {
         let options = &self.options;
         let minutes = options.time.as_secs() / 60;
-        let mut text = String::from("# A campaign of faults\n\nWritten by the tool itself; nothing in it was edited.\n\n");
+        let mut text = String::from(
+            "# A campaign of faults\n\nWritten by the tool itself; nothing in it was edited.\n\n",
+        );
         let mut line = |what: &str, value: String| {
             // A string takes all.
             let _ = writeln!(text, "| {what} | {value} |");
@@ -85,13 +87,17 @@ impl Outcome {
 
     fn counts(&self, line: &mut impl FnMut(&str, String)) {
         let listed = |counts: Vec<(String, u64)>| {
-            let listed: Vec<String> = counts.into_iter().map(|(what, count)| format!("{what} {count}")).collect();
+            let listed: Vec<String> =
+                counts.into_iter().map(|(what, count)| format!("{what} {count}")).collect();
             listed.join(", ")
         };
         self.book.with(|pages| {
-            line("jobs", format!("{} accepted; {}", pages.submitted, {
-                listed(pages.phases.iter().map(|(phase, count)| (phase.to_string(), *count)).collect())
-            }));
+            line(
+                "jobs",
+                format!("{} accepted; {}", pages.submitted, {
+                    listed(pages.phases.iter().map(|(phase, count)| (phase.to_string(), *count)).collect())
+                }),
+            );
             let attempts: u64 = pages.verdicts.values().sum();
             let verdicts = pages.verdicts.iter().map(|(verdict, count)| (verdict.clone(), *count)).collect();
             line("attempts", format!("{attempts}; {}", listed(verdicts)));
@@ -109,7 +115,8 @@ impl Outcome {
         );
         line("left over after each piece", "nothing".to_owned());
         line("processes started again by their supervisor", self.restarts.to_string());
-        let sizes = self.largest_bytes.iter().map(|(what, bytes)| (format!("{what}, MiB:"), bytes / MEBIBYTE));
+        let sizes =
+            self.largest_bytes.iter().map(|(what, bytes)| (format!("{what}, MiB:"), bytes / MEBIBYTE));
         line("largest resident size", listed(sizes.collect()));
     }
 

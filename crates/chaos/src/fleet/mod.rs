@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use coordination::dragonfly::{self, DragonflyRoom};
-use durable::{JobView, Submit};
 use durable::postgres::{PostgresRoom, migrate};
+use durable::{JobView, Submit};
 use protocol::{JobId, JobSpec};
 use remora::{Client, DataFolder, RoomUrls, Rooms};
 use target::s3::{Keys, S3Options, S3Target};
@@ -30,9 +30,9 @@ use testbed::{Postgres, Redis};
 use crate::dev::audited;
 use crate::proxy::Proxy;
 use crate::wait::eventually;
-use process::{Process, Role};
 pub use fault::{Bad, Fault, Room, Struck};
 pub use hardship::Audited;
+use process::{Process, Role};
 pub use state::Sight;
 pub use weather::{Blown, Weather};
 
@@ -317,7 +317,8 @@ impl Fleet {
     /// When one is refused.
     pub async fn submit_at_once(&self, specs: &[JobSpec]) -> anyhow::Result<Vec<JobId>> {
         let runtime = runtime::Runtime::system();
-        let submit = |spec: &JobSpec| Submit { job: runtime.new_job_id(), spec: spec.clone(), retry_of: None };
+        let submit =
+            |spec: &JobSpec| Submit { job: runtime.new_job_id(), spec: spec.clone(), retry_of: None };
         let batch: Vec<Submit> = specs.iter().map(submit).collect();
         let sent = self.client.send();
         let answers = sent.of(self.client.durable().submit(&sent.origin, &batch)).await?;
@@ -426,7 +427,8 @@ impl Drop for Fleet {
             let lines: Vec<&str> = log.lines().collect();
             eprintln!("--- the last lines\n{}", lines[lines.len().saturating_sub(60)..].join("\n"));
         } else if !self.is_audited
-            && let Err(error) = audited(&self.program, &self.data()) {
+            && let Err(error) = audited(&self.program, &self.data())
+        {
             panic!("{error:#}");
         }
     }

@@ -63,7 +63,8 @@ async fn sessions_that_are_ended_one_by_one_idle_or_busy_cost_at_most_one_unansw
     let url = format!("{}?sslmode=disable&connections=4", server.url());
     let room = room(&url).await;
     let admin = client(&url).await;
-    let own = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let own =
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
     let mut number = 0;
     for round in 0..5 {
         let many = (0..4).map(|more| submitted(&room, number + more + 1));
