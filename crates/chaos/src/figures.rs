@@ -62,7 +62,7 @@ pub async fn measure(program: &str, lease: Duration, tell: fn(&str)) -> anyhow::
     bench.dead_worker().await?;
     bench.frozen_worker().await?;
     bench.postgres_restarted().await?;
-    for (role, name) in [(Role::Worker, "worker"), (Role::Server, "server")] {
+    for (role, name) in [(Role::Worker, "one worker"), (Role::Server, "one server")] {
         for room in Room::ALL {
             bench.cut(role, name, room, false).await?;
         }
@@ -173,7 +173,7 @@ impl Bench {
         }
         struck.iter().try_for_each(|struck| self.fleet.mend(struck))?;
         watch.fault_ended();
-        let what = format!("{} of {who} silent for 30 s", Fault::Link(room, Bad::Silent).name());
+        let what = format!("{who}: {} for 30 s", Fault::Link(room, Bad::Silent).name());
         self.end(what, watch, LASTS).await
     }
 }

@@ -300,7 +300,7 @@ fn bad_stores(server: &testbed::Postgres) -> Vec<(&'static str, [String; 3], boo
         ("a wrong password", durable(&format!("postgres://u:geheim@127.0.0.1:{port}/postgres")), true),
         ("no such database", durable(&format!("postgres://postgres@127.0.0.1:{port}/nothing")), true),
         ("no schema", durable(&format!("{good}?schema=nothing")), true),
-        ("a bad value", durable(&format!("{good}?connections=geheim")), true),
+        ("a bad value", durable(&format!("{good}?connections=many")), true),
         ("no coordination", [good.clone(), "redis://u:geheim@127.0.0.1:1".to_owned(), target("/tmp")], false),
         (
             "a bad coordination",

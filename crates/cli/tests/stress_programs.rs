@@ -169,7 +169,7 @@ impl Drop for SmallMemory {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_killed_for_its_memory_has_failed_by_signal_9_and_one_that_is_refused_memory_by_its_code() {
     let dev = dev(2);
-    let greedy = "exec tail -c 400000000 /dev/zero";
+    let greedy = "exec dd if=/dev/zero of=/dev/null bs=400000000 count=1";
     let refused = end(&dev, once(shell(&format!("ulimit -v 100000; {greedy}")))).await;
     assert_eq!(refused.summary.phase, Phase::Failed, "{refused:?}");
     assert_eq!(refused.attempts[0].exit, Some(ProgramExit::Code(1)), "{refused:?}");

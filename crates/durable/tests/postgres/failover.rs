@@ -67,7 +67,8 @@ async fn sessions_that_are_ended_one_by_one_idle_or_busy_cost_at_most_one_unansw
         "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
     let mut number = 0;
     for round in 0..5 {
-        let many = (0..4).map(|more| submitted(&room, number + more + 1));
+        let first = number;
+        let many = (1..=4).map(|more| submitted(&room, first + more));
         futures_util::future::join_all(many).await;
         number += 4;
         let sessions = admin.query(own, &[]).await.unwrap();
@@ -80,9 +81,8 @@ async fn sessions_that_are_ended_one_by_one_idle_or_busy_cost_at_most_one_unansw
                 submitted(&room, number + 1).await;
             } else {
                 // Busy, as far as chance has it.
-                let end = admin.query("SELECT pg_terminate_backend($1)", &[&pid]);
-                let (ended, ()) = tokio::join!(end, submitted(&room, number + 1));
-                ended.unwrap();
+                let end = async { admin.query("SELECT pg_terminate_backend($1)", &[&pid]).await.unwrap() };
+                tokio::join!(end, submitted(&room, number + 1));
             }
             number += 1;
         }
