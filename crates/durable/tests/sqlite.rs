@@ -126,11 +126,11 @@ async fn every_answered_write_survives_a_kill_and_is_read_without_an_owner_befor
     let (_folder, path) = place();
     let answered = kill_in_the_middle(&path);
     let log = path.with_extension("db-wal");
-    assert!(std::fs::metadata(&log).unwrap().len() > 0, "a killed owner leaves its log");
-    let before = std::fs::read(&path).unwrap();
+    assert!(fs::metadata(&log).unwrap().len() > 0, "a killed owner leaves its log");
+    let before = fs::read(&path).unwrap();
     all_there(&SqliteRoom::open_read_only(&path).unwrap(), &answered).await;
-    assert_eq!(std::fs::read(&path).unwrap(), before, "looking changes nothing");
-    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+    assert_eq!(fs::read(&path).unwrap(), before, "looking changes nothing");
+    assert!(fs::metadata(&log).unwrap().len() > 0);
 
     let room = open(&path);
     all_there(&room, &answered).await;
@@ -265,10 +265,10 @@ async fn the_small_tables_hold_only_what_waits_or_runs() {
 fn a_file_that_is_cut_short_is_refused_with_both_lengths() {
     let (_folder, path) = place();
     drop(open(&path));
-    let whole = std::fs::read(&path).unwrap();
+    let whole = fs::read(&path).unwrap();
     let length = u64::try_from(whole.len()).unwrap();
     for kept in [whole.len() - 1, whole.len() / 2, 4_096, 100] {
-        std::fs::write(&path, &whole[..kept]).unwrap();
+        fs::write(&path, &whole[..kept]).unwrap();
         let found = u64::try_from(kept).unwrap();
         for error in [
             SqliteRoom::open(&path, Options::default()).unwrap_err(),
@@ -281,15 +281,15 @@ fn a_file_that_is_cut_short_is_refused_with_both_lengths() {
             let text = error.to_string();
             assert!(text.contains("remora.db is cut short"), "{text}");
         }
-        assert_eq!(std::fs::read(&path).unwrap().len(), kept, "it is left as it is");
+        assert_eq!(fs::read(&path).unwrap().len(), kept, "it is left as it is");
     }
-    std::fs::write(&path, &whole[..40]).unwrap();
+    fs::write(&path, &whole[..40]).unwrap();
     assert!(matches!(
         SqliteRoom::open(&path, Options::default()),
         Err(OpenError::Truncated { found_bytes: 40, .. })
     ));
-    std::fs::write(&path, b"").unwrap();
-    std::fs::write(path.with_extension("db-wal"), b"left over").unwrap();
+    fs::write(&path, b"").unwrap();
+    fs::write(path.with_extension("db-wal"), b"left over").unwrap();
     assert!(matches!(
         SqliteRoom::open(&path, Options::default()),
         Err(OpenError::Truncated { found_bytes: 0, .. })
@@ -299,7 +299,7 @@ fn a_file_that_is_cut_short_is_refused_with_both_lengths() {
 #[test]
 fn a_file_of_another_kind_is_refused_and_left_as_it_is() {
     let (_folder, path) = place();
-    std::fs::write(&path, b"# notes\nbuy milk").unwrap();
+    fs::write(&path, b"# notes\nbuy milk").unwrap();
     let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
     assert!(matches!(error, OpenError::NotADatabase { .. }), "{error:?}");
     assert!(
@@ -307,7 +307,7 @@ fn a_file_of_another_kind_is_refused_and_left_as_it_is() {
         "{error}"
     );
     assert!(matches!(SqliteRoom::open_read_only(&path), Err(OpenError::NotADatabase { .. })));
-    assert_eq!(std::fs::read(&path).unwrap(), b"# notes\nbuy milk");
+    assert_eq!(fs::read(&path).unwrap(), b"# notes\nbuy milk");
     assert!(!path.with_extension("db-wal").exists());
 }
 
@@ -319,11 +319,11 @@ fn another_programs_database_is_refused_and_left_as_it_is() {
         .execute_batch("CREATE TABLE t (a); PRAGMA application_id = 252006674; PRAGMA user_version = 3")
         .unwrap();
     drop(other);
-    let before = std::fs::read(&path).unwrap();
+    let before = fs::read(&path).unwrap();
     let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
     assert!(error.to_string().ends_with("its application id is 0x0f055112, its schema version 3"), "{error}");
     assert!(matches!(SqliteRoom::open_read_only(&path), Err(OpenError::Foreign { user_version: 3, .. })));
-    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 #[test]
