@@ -1,5 +1,7 @@
-//! Chores of the house: `cargo xtask test`, `tidy`, `spec`, `where NAME`, `model NAME`, `sim`, `fuzz-api`.
+//! Chores of the house: `cargo xtask test`, `tidy`, `spec`, `where NAME`, `model NAME`, `sim`, `chaos`, `recovery`,
+//! `fuzz-api`.
 
+mod chaos;
 mod fuzz_api;
 mod locate;
 mod model;
@@ -16,7 +18,7 @@ use anyhow::bail;
 fn main() -> anyhow::Result<()> {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     if args.is_empty() {
-        bail!("name a chore: test, tidy, spec, where, model, sim, fuzz-api");
+        bail!("name a chore: test, tidy, spec, where, model, sim, chaos, recovery, fuzz-api");
     }
     let chore = args.remove(0);
     match chore.as_str() {
@@ -26,8 +28,11 @@ fn main() -> anyhow::Result<()> {
         "where" => locate::run(args),
         "model" => model::run(args),
         "sim" => sim::run(&args),
+        "chaos" | "recovery" => chaos::run(&chore, &args),
         "fuzz-api" => fuzz_api::run(&args),
-        other => bail!("`{other}` is no chore; one of test, tidy, spec, where, model, sim, fuzz-api"),
+        other => bail!(
+            "`{other}` is no chore; one of test, tidy, spec, where, model, sim, chaos, recovery, fuzz-api"
+        ),
     }
 }
 

@@ -21,6 +21,9 @@ const ON_EVERY_SERVER: [&str; 2] = ["dragonfly", "same_events"];
 /// Those that start servers of their own.
 const ON_EVERY_PROGRAM: [&str; 2] = ["bad_days", "secure"];
 
+/// A server whose connections are read and written by several threads.
+const MANY_THREADS: [&str; 4] = ["--io-threads", "4", "--io-threads-do-reads", "yes"];
+
 /// Words that run some tests of the coordination crate, and what they find in their environment.
 pub(crate) struct Pass {
     pub(crate) name: &'static str,
@@ -40,6 +43,13 @@ pub(crate) struct Others {
 /// When a folder cannot be read.
 pub(crate) fn others() -> anyhow::Result<Others> {
     let mut others = Others { passes: Vec::new(), _held: Vec::new() };
+    let server = Redis::start_with(&testbed::redis::program(), &MANY_THREADS);
+    others.passes.push(Pass {
+        name: "coordination on Redis with four I/O threads",
+        tests: ON_EVERY_SERVER.to_vec(),
+        environment: vec![(SHARED, server.url())],
+    });
+    others._held.push((server, Folder::new("redis-threads")));
     let folder = Folder::new("valkey");
     match valkey(folder.path())? {
         Some(program) => {

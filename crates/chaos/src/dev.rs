@@ -334,10 +334,16 @@ pub(crate) fn audited(program: &Path, data: &DataFolder) -> anyhow::Result<()> {
     if said.code == 0 || said.code == 2 && said.err.contains("there are no events") {
         return Ok(());
     }
+    let kept = keep_trace(data)?;
+    bail!("the trace kept in {} is not explained\n{}{}", kept.display(), said.out, said.err)
+}
+
+/// Copies a trace to where it stays.
+pub(crate) fn keep_trace(data: &DataFolder) -> anyhow::Result<PathBuf> {
     let kept = tempfile::Builder::new().prefix("remora-unexplained-").tempdir()?.keep();
-    for entry in fs::read_dir(&events)? {
+    for entry in fs::read_dir(data.events())? {
         let path = entry?.path();
         fs::copy(&path, kept.join(path.file_name().unwrap_or_default()))?;
     }
-    bail!("the trace kept in {} is not explained\n{}{}", kept.display(), said.out, said.err)
+    Ok(kept)
 }

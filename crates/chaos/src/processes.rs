@@ -120,7 +120,17 @@ pub fn tree(pid: u32) -> Vec<u32> {
 /// Memory in use (`VmRSS`).
 #[must_use]
 pub fn resident_bytes(pid: u32) -> u64 {
+    status_bytes(pid, "VmRSS:")
+}
+
+/// Addresses in use (`VmSize`).
+#[must_use]
+pub fn virtual_bytes(pid: u32) -> u64 {
+    status_bytes(pid, "VmSize:")
+}
+
+fn status_bytes(pid: u32, field: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     line.and_then(|line| line.split_ascii_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
 }

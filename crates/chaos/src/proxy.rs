@@ -37,6 +37,7 @@ pub enum Link {
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
+    server: watch::Sender<SocketAddr>,
     link: watch::Sender<Link>,
     replies_lost: Arc<AtomicU64>,
     accepting: JoinHandle<()>,
@@ -52,14 +53,21 @@ impl Proxy {
         let address = listener.local_addr()?;
         let link = watch::channel(Link::Open).0;
         let replies_lost = Arc::<AtomicU64>::default();
-        let accepting = tokio::spawn(accept(listener, server, link.clone(), Arc::clone(&replies_lost)));
-        Ok(Self { address, link, replies_lost, accepting })
+        let server = watch::channel(server).0;
+        let accepting =
+            tokio::spawn(accept(listener, server.subscribe(), link.clone(), Arc::clone(&replies_lost)));
+        Ok(Self { address, server, link, replies_lost, accepting })
     }
 
     /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Leads connections to come to another server, as a name that moves does.
+    pub fn lead_to(&self, server: SocketAddr) {
+        self.server.send_replace(server);
     }
 
     /// Changes the link.
@@ -83,12 +91,13 @@ impl Drop for Proxy {
 
 async fn accept(
     listener: TcpListener,
-    server: SocketAddr,
+    server: watch::Receiver<SocketAddr>,
     link: watch::Sender<Link>,
     replies_lost: Arc<AtomicU64>,
 ) {
     while let Ok((client, _)) = listener.accept().await {
         let (link, replies_lost) = (link.subscribe(), Arc::clone(&replies_lost));
+        let server = *server.borrow();
         tokio::spawn(async move {
             if *link.borrow() != Link::Closed
                 && let Ok(server) = TcpStream::connect(server).await

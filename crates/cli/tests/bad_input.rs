@@ -250,3 +250,121 @@ fn a_full_disk_fails_the_attempt_by_name_and_leaves_nothing_behind() {
         assert!(!text.contains("panicked"), "{text}");
     }
 }
+
+#[test]
+fn a_store_whose_own_disk_is_full_for_a_while_loses_no_checkpoint_and_the_result_is_right() {
+    let place = Place::new();
+    fs::create_dir_all(place.path().join(".remora")).unwrap();
+    let program = place.script(
+        "count.sh",
+        "i=$(cat \"$REMORA_STATE/i\" 2>/dev/null || echo 0)
+         while [ $i -lt 20 ]; do
+           i=$((i+1)); echo $i >> \"$REMORA_OUTPUT/lines\" && echo $i > \"$REMORA_STATE/i\" || exit 9
+           remora attempt checkpoint --progress $i/20 || exit 8
+           echo $i > \"$MARK\"; sleep 0.05
+         done",
+    );
+    let script = format!(
+        "mount -t tmpfs -o size=16m tmpfs .remora
+         {REMORA} run --env MARK=$PWD/mark --max-attempts 100 --retry-base 100ms -- {program} > where &
+         until [ \"$(cat mark 2>/dev/null || echo 0)\" -ge 5 ]; do sleep 0.02; done
+         head -c 20000000 /dev/zero > .remora/balloon
+         cat mark > full; sleep 1.5; cat mark > still
+         rm .remora/balloon; wait $!; code=$?
+         cat \"$(cat where)/lines\" > lines; exit $code"
+    );
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .current_dir(place.path())
+        .env_remove("REMORA_DIR")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
+    let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    let at = |name: &str| read(name).trim().parse::<u32>().unwrap();
+    assert!(at("still") < 20 && at("still") <= at("full") + 2, "the disk was full: {text}");
+    assert_eq!(read("lines"), (1..=20).map(|n| format!("{n}\n")).collect::<String>(), "{text}");
+}
+
+/// What a store can be like, as variables, and whether it is the durable one.
+fn bad_stores(server: &testbed::Postgres) -> Vec<(&'static str, [String; 3], bool)> {
+    let good = server.url();
+    let redis = || "redis://127.0.0.1:1".to_owned();
+    let target = |place: &str| format!("file:{place}");
+    let durable = |url: &str| [url.to_owned(), redis(), target("/tmp")];
+    let port = server.port();
+    vec![
+        ("an unknown host", durable("postgres://u:geheim@no-such-host.invalid/d"), true),
+        ("nobody there", durable("postgres://u:geheim@127.0.0.1:1/d"), true),
+        ("a wrong password", durable(&format!("postgres://u:geheim@127.0.0.1:{port}/postgres")), true),
+        ("no such database", durable(&format!("postgres://postgres@127.0.0.1:{port}/nothing")), true),
+        ("no schema", durable(&format!("{good}?schema=nothing")), true),
+        ("a bad value", durable(&format!("{good}?connections=many")), true),
+        ("no coordination", [good.clone(), "redis://u:geheim@127.0.0.1:1".to_owned(), target("/tmp")], false),
+        (
+            "a bad coordination",
+            [good.clone(), "redis://u:geheim@127.0.0.1:1?colour=1".to_owned(), target("/tmp")],
+            false,
+        ),
+        ("no target", [good, redis(), target("/proc/nothing")], false),
+    ]
+}
+
+#[test]
+fn every_command_that_cannot_reach_its_stores_ends_with_a_code_and_a_line_and_tells_no_secret() {
+    let mut server = testbed::Postgres::start();
+    server.say("CREATE ROLE u LOGIN PASSWORD 'other'").unwrap();
+    let rules = server.folder().join("cluster/pg_hba.conf");
+    let before = fs::read_to_string(&rules).unwrap();
+    fs::write(&rules, format!("host all u 127.0.0.1/32 scram-sha-256\n{before}")).unwrap();
+    server.start_again();
+    let place = Place::new();
+    let job = "job_00000000000000000000000000";
+    let commands: [&[&str]; 15] = [
+        &["server"],
+        &["worker"],
+        &["submit", "--", "true"],
+        &["run", "--", "true"],
+        &["list"],
+        &["show", job],
+        &["watch", job],
+        &["logs", job],
+        &["result", job],
+        &["cancel", job],
+        &["retry", job],
+        &["workers"],
+        &["queues"],
+        &["limits", "set", "--global", "3"],
+        &["doctor"],
+    ];
+    std::thread::scope(|scope| {
+        for (what, rooms, is_durable) in bad_stores(&server) {
+            let place = &place;
+            scope.spawn(move || {
+                for words in commands {
+                    let [durable, coordination, target] = &rooms;
+                    let output = Command::new("timeout")
+                        .args([&["30", REMORA], words].concat())
+                        .current_dir(place.path())
+                        .env_remove("REMORA_DIR")
+                        .env("REMORA_DURABLE", durable)
+                        .env("REMORA_COORDINATION", coordination)
+                        .env("REMORA_TARGET", target)
+                        .stdin(Stdio::null())
+                        .output()
+                        .unwrap();
+                    let text = stderr(&output);
+                    let said = format!("{what}: {words:?} ended with {}\n{text}", output.status);
+                    assert!(!is_durable || output.status.code().is_some_and(|code| code != 0), "{said}");
+                    assert_ne!(output.status.code(), Some(124), "{said}");
+                    assert!(!text.contains("panicked") && !text.contains("geheim"), "{said}");
+                    let told = !text.trim().is_empty() || words == ["doctor"];
+                    assert!(output.status.success() || told, "{said}");
+                }
+            });
+        }
+    });
+}

@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chaos::{Dev, DevOptions, count, count_result, eventually, freeze, of_folder, shell, thaw, within};
+use chaos::{Dev, DevOptions, count, count_result, eventually, freeze, of_folder, shell, thaw, tree, within};
 use protocol::{FailureCause, JobSpec, Phase, Verdict};
 
 const LONG: Duration = Duration::from_secs(50);
@@ -162,4 +162,43 @@ async fn a_job_of_a_frozen_worker_can_be_cancelled_and_publishes_nothing_after_t
     }
     let view = dev.job(job).await.unwrap();
     assert!(view.summary.phase == Phase::Cancelled && view.result.is_none(), "{view:?}");
+}
+
+/// A suspended machine: the worker, the warden and the program stand still together, so that nobody can stop the program
+/// while its lease ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_suspended_for_three_leases_stops_its_attempt_within_a_lease_of_waking_and_publishes_nothing()
+ {
+    let options = DevOptions { lease: Duration::from_millis(1_500), ..DevOptions::default() };
+    let dev = Dev::start(env!("CARGO_BIN_EXE_remora"), options).unwrap();
+    let trace = dev.place().join("trace");
+    let job = dev.submit([count(30, Duration::from_millis(150), Some(&trace))]).await.unwrap()[0];
+    eventually("five checkpoints", LONG, || async {
+        let done = dev.job(job).await?.summary.progress.map_or(0, |progress| progress.done);
+        Ok((done >= 5).then_some(()))
+    })
+    .await
+    .unwrap();
+    let worker = dev.worker_of(job).await.unwrap().pid;
+    let machine = [vec![worker], tree(worker)].concat();
+    assert!(machine.len() >= 3, "a worker, a warden, a program: {machine:?}");
+    machine.iter().copied().for_each(freeze);
+    tokio::time::sleep(dev.lease() * 3).await;
+    let programs: Vec<u32> = of_folder(dev.data().root()).iter().map(|found| found.pid).collect();
+    let first: Vec<u32> = programs.into_iter().filter(|pid| machine.contains(pid)).collect();
+    assert!(!first.is_empty(), "the first attempt's program was there all the time");
+    let thawed_at = now_ms();
+    machine.iter().copied().for_each(thaw);
+    within("the first attempt's program is dead", dev.lease(), || {
+        first.iter().all(|pid| !chaos::exists(*pid))
+    })
+    .await
+    .unwrap();
+    let ended = dev.ended(job, LONG).await.unwrap();
+    assert_eq!((ended.summary.phase, ended.attempts.len()), (Phase::Succeeded, 2), "{ended:?}");
+    assert_eq!(ended.attempts[0].verdict, Some(Verdict::Failed(FailureCause::Lost)), "{ended:?}");
+    assert_eq!(dev.published(&ended, "lines").unwrap(), count_result(30));
+    let late = thawed_at + dev.lease().as_millis();
+    let steps = steps(&fs::read_to_string(&trace).unwrap());
+    assert!(steps.iter().all(|(attempt, _, at)| *attempt != 1 || *at <= late), "{steps:?}");
 }

@@ -110,3 +110,32 @@ async fn large_results_are_published_whole_whenever_their_worker_is_killed() {
     }
     println!("{seed}: {lost} attempts were lost");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_that_hang_and_come_back_again_and_again_queue_behind_those_that_were_due_before() {
+    let scale = Scale::of(12, 100);
+    let dev = Dev::start(REMORA, DevOptions { workers: 2, ..DevOptions::default() }).unwrap();
+    let client = dev.client().await.unwrap();
+    assert_eq!(dev.command(&["limits", "set", "--global", "2"]).unwrap().code, 0);
+    let hanging = || JobSpec { timeout_ms: Some(700), max_attempts: 1_000, ..shell("sleep 600") };
+    let hung = dev.submit([hanging(), hanging()]).await.unwrap();
+    for job in &hung {
+        dev.worker_of(*job).await.unwrap();
+    }
+    let others =
+        dev.submit((0..scale.jobs).map(|_| chaos::count(3, Duration::from_millis(20), None))).await.unwrap();
+    let began = Instant::now();
+    for job in &others {
+        let view = dev.ended(*job, LONG).await.unwrap();
+        assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
+    }
+    println!("{} jobs beside two that hang: {:?}", others.len(), began.elapsed());
+    let attempts = async |job| dev.job(job).await.unwrap().attempts.len();
+    for job in hung {
+        let used = attempts(job).await;
+        // Each of theirs lasts 0.7 s at least, and the others had their turn between any two.
+        assert!(used <= 2 + others.len(), "{used} attempts before {} others were through", others.len());
+        client.cancel(job).await.unwrap();
+        assert_eq!(dev.ended(job, LONG).await.unwrap().summary.phase, Phase::Cancelled);
+    }
+}

@@ -142,3 +142,83 @@ async fn a_program_that_ends_while_a_grandchild_holds_its_output_open_ends_at_on
     .await
     .unwrap();
 }
+
+/// A cgroup of 64 MB, where the system lets one be made.
+struct SmallMemory(std::path::PathBuf);
+
+impl SmallMemory {
+    fn make() -> Option<Self> {
+        let name = format!("remora-test-{}", std::process::id());
+        let limits = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+        limits.into_iter().find_map(|(root, limit)| {
+            let made = Self(std::path::Path::new(root).join(&name));
+            fs::create_dir(&made.0).ok()?;
+            fs::write(made.0.join(limit), "64000000").ok()?;
+            Some(made)
+        })
+    }
+}
+
+impl Drop for SmallMemory {
+    fn drop(&mut self) {
+        // It is empty: what was in it has been killed.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_killed_for_its_memory_has_failed_by_signal_9_and_one_that_is_refused_memory_by_its_code() {
+    let dev = dev(2);
+    let greedy = "exec dd if=/dev/zero of=/dev/null bs=400000000 count=1";
+    let refused = end(&dev, once(shell(&format!("ulimit -v 100000; {greedy}")))).await;
+    assert_eq!(refused.summary.phase, Phase::Failed, "{refused:?}");
+    assert_eq!(refused.attempts[0].exit, Some(ProgramExit::Code(1)), "{refused:?}");
+    let Some(group) = SmallMemory::make() else {
+        println!("no cgroup may be made here: only a limit of addresses was tried");
+        return;
+    };
+    let inside = format!("echo $$ > {}/cgroup.procs && {greedy}", group.0.display());
+    let killed = end(&dev, once(shell(&inside))).await;
+    assert_eq!(killed.summary.phase, Phase::Failed, "{killed:?}");
+    assert_eq!(killed.attempts[0].exit, Some(ProgramExit::Signal(9)), "{killed:?}");
+    assert!(killed.result.is_none());
+    // A child that was killed so is the program's business: it alone knows what that means.
+    let child =
+        format!("sh -c 'echo $$ > {}/cgroup.procs && {greedy}'; [ $? -eq 137 ] && exit 3", group.0.display());
+    let told = end(&dev, once(shell(&child))).await;
+    assert_eq!(told.attempts[0].exit, Some(ProgramExit::Code(3)), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_field_that_a_program_sends_is_taken_at_its_limit_and_refused_beyond_it_in_one_run() {
+    let dev = dev(1);
+    let message = |bytes: u64| format!("\"$(head -c {bytes} /dev/zero | tr '\\0' m)\"");
+    let limit = protocol::limit::PROGRESS_MESSAGE_BYTES;
+    let state = protocol::limit::STATE_BYTES;
+    let text = format!(
+        "set -e
+         remora attempt progress 1/9 {below}
+         remora attempt progress 1/9 {at}
+         if remora attempt progress 2/9 {over} 2>> said; then exit 21; fi
+         truncate -s {beyond} \"$REMORA_STATE/big\"
+         if remora attempt checkpoint 2>> said; then exit 22; fi
+         rm \"$REMORA_STATE/big\"; echo right > \"$REMORA_STATE/small\"
+         remora attempt checkpoint --progress 3/9
+         cat said >&2; cp said \"$REMORA_OUTPUT/said\"
+         head -c 200000 /dev/zero | tr '\\0' e >&2; exit 23",
+        below = message(limit - 1),
+        at = message(limit),
+        over = message(limit + 1),
+        beyond = state + 1,
+    );
+    let scratch = JobSpec { max_attempts: 1, ..shell(&format!("cd \"$(mktemp -d)\"; {text}")) };
+    let view = end(&dev, scratch).await;
+    assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Failed, 1), "{view:?}");
+    assert_eq!(view.attempts[0].exit, Some(ProgramExit::Code(23)), "{view:?}");
+    let error = view.attempts[0].error.as_deref().unwrap_or_default();
+    assert!(error.len() <= protocol::limit::ERROR_BYTES, "{}", error.len());
+    let log = dev.command(&["logs", &view.summary.job.to_string()]).unwrap();
+    let said: String = log.out.chars().take(4_000).collect();
+    assert!(said.contains("1025 bytes") && said.contains("1024"), "the message, its size, its limit: {said}");
+    assert!(said.contains("67108864"), "the state's limit: {said}");
+}

@@ -1,19 +1,22 @@
 //! What only SQLite's file can show: kills, damage, strangers' files, reading without owning, many at once.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
 use protocol::{
-    ActorId, AttemptId, Incarnation, JobId, JobSpec, Origin, Phase, ReservationId, RetryPolicy, Step, Token,
-    UserProgress, id,
+    ActorId, AttemptId, FailureCause, Incarnation, JobId, JobSpec, Origin, Phase, Position, ReservationId,
+    RetryPolicy, Step, Timestamp, Token, UserProgress, id,
 };
 use remora_durable::sqlite::{OpenError, Options, SqliteReads, SqliteRoom};
 use remora_durable::{
-    AcceptSuccess, AuthorizeAttempt, Document, Durable, DurableReads, JobFilter, Listing, PersistCheckpoint,
-    ReapLostAttempt, RequestCancel, ResultRecord, ScheduleRetry, Submit,
+    AcceptFailure, AcceptSuccess, AuthorizeAttempt, DispatchRead, Document, Durable, DurableReads, JobFilter,
+    Listing, PersistCheckpoint, ReapLostAttempt, RequestCancel, ResultRecord, ScheduleRetry, Submit,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -123,11 +126,11 @@ async fn every_answered_write_survives_a_kill_and_is_read_without_an_owner_befor
     let (_folder, path) = place();
     let answered = kill_in_the_middle(&path);
     let log = path.with_extension("db-wal");
-    assert!(std::fs::metadata(&log).unwrap().len() > 0, "a killed owner leaves its log");
-    let before = std::fs::read(&path).unwrap();
+    assert!(fs::metadata(&log).unwrap().len() > 0, "a killed owner leaves its log");
+    let before = fs::read(&path).unwrap();
     all_there(&SqliteRoom::open_read_only(&path).unwrap(), &answered).await;
-    assert_eq!(std::fs::read(&path).unwrap(), before, "looking changes nothing");
-    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+    assert_eq!(fs::read(&path).unwrap(), before, "looking changes nothing");
+    assert!(fs::metadata(&log).unwrap().len() > 0);
 
     let room = open(&path);
     all_there(&room, &answered).await;
@@ -262,10 +265,10 @@ async fn the_small_tables_hold_only_what_waits_or_runs() {
 fn a_file_that_is_cut_short_is_refused_with_both_lengths() {
     let (_folder, path) = place();
     drop(open(&path));
-    let whole = std::fs::read(&path).unwrap();
+    let whole = fs::read(&path).unwrap();
     let length = u64::try_from(whole.len()).unwrap();
     for kept in [whole.len() - 1, whole.len() / 2, 4_096, 100] {
-        std::fs::write(&path, &whole[..kept]).unwrap();
+        fs::write(&path, &whole[..kept]).unwrap();
         let found = u64::try_from(kept).unwrap();
         for error in [
             SqliteRoom::open(&path, Options::default()).unwrap_err(),
@@ -278,15 +281,15 @@ fn a_file_that_is_cut_short_is_refused_with_both_lengths() {
             let text = error.to_string();
             assert!(text.contains("remora.db is cut short"), "{text}");
         }
-        assert_eq!(std::fs::read(&path).unwrap().len(), kept, "it is left as it is");
+        assert_eq!(fs::read(&path).unwrap().len(), kept, "it is left as it is");
     }
-    std::fs::write(&path, &whole[..40]).unwrap();
+    fs::write(&path, &whole[..40]).unwrap();
     assert!(matches!(
         SqliteRoom::open(&path, Options::default()),
         Err(OpenError::Truncated { found_bytes: 40, .. })
     ));
-    std::fs::write(&path, b"").unwrap();
-    std::fs::write(path.with_extension("db-wal"), b"left over").unwrap();
+    fs::write(&path, b"").unwrap();
+    fs::write(path.with_extension("db-wal"), b"left over").unwrap();
     assert!(matches!(
         SqliteRoom::open(&path, Options::default()),
         Err(OpenError::Truncated { found_bytes: 0, .. })
@@ -296,7 +299,7 @@ fn a_file_that_is_cut_short_is_refused_with_both_lengths() {
 #[test]
 fn a_file_of_another_kind_is_refused_and_left_as_it_is() {
     let (_folder, path) = place();
-    std::fs::write(&path, b"# notes\nbuy milk").unwrap();
+    fs::write(&path, b"# notes\nbuy milk").unwrap();
     let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
     assert!(matches!(error, OpenError::NotADatabase { .. }), "{error:?}");
     assert!(
@@ -304,7 +307,7 @@ fn a_file_of_another_kind_is_refused_and_left_as_it_is() {
         "{error}"
     );
     assert!(matches!(SqliteRoom::open_read_only(&path), Err(OpenError::NotADatabase { .. })));
-    assert_eq!(std::fs::read(&path).unwrap(), b"# notes\nbuy milk");
+    assert_eq!(fs::read(&path).unwrap(), b"# notes\nbuy milk");
     assert!(!path.with_extension("db-wal").exists());
 }
 
@@ -316,11 +319,11 @@ fn another_programs_database_is_refused_and_left_as_it_is() {
         .execute_batch("CREATE TABLE t (a); PRAGMA application_id = 252006674; PRAGMA user_version = 3")
         .unwrap();
     drop(other);
-    let before = std::fs::read(&path).unwrap();
+    let before = fs::read(&path).unwrap();
     let error = SqliteRoom::open(&path, Options::default()).unwrap_err();
     assert!(error.to_string().ends_with("its application id is 0x0f055112, its schema version 3"), "{error}");
     assert!(matches!(SqliteRoom::open_read_only(&path), Err(OpenError::Foreign { user_version: 3, .. })));
-    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read(&path).unwrap(), before);
 }
 
 #[test]
@@ -390,4 +393,120 @@ async fn a_locked_file_is_unreachable_and_works_again_when_the_lock_is_gone() {
     assert!(fault.to_string().contains("submit jobs: another process is writing to"), "{fault}");
     connection.execute_batch("ROLLBACK").unwrap();
     assert!(matches!(room.submit(&ORIGIN, &[submit(1)]).await.unwrap()[0].step, Step::Taken(_)));
+}
+
+fn failure(number: u64, attempt: u64, token: u32, error: &str, chance: u64) -> AcceptFailure {
+    AcceptFailure {
+        job: submit(number).job,
+        attempt: AttemptId(id::v7(attempt, 2)),
+        token: Token(token),
+        cause: FailureCause::Failed,
+        error: error.to_owned(),
+        exit: None,
+        chance,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_jobs_that_fail_in_one_moment_come_back_over_the_whole_delay_and_none_before_it() {
+    const JOBS: u64 = 10_000;
+    const BATCH: u64 = 1_000;
+    let (_folder, path) = place();
+    let clock = Arc::new(AtomicI64::new(1_790_000_000_000));
+    let read = Arc::clone(&clock);
+    let options =
+        Options { time: Arc::new(move || Timestamp(read.load(Ordering::Relaxed))), ..Options::default() };
+    let room = SqliteRoom::open(&path, options).unwrap();
+    let retry = RetryPolicy { base_ms: 10_000, cap_ms: 300_000 };
+    let mut chance = 0x9E37_79B9_7F4A_7C15_u64;
+    for first in (1..=JOBS).step_by(usize::try_from(BATCH).unwrap()) {
+        let numbers = first..first + BATCH;
+        let spec = || JobSpec { retry, ..JobSpec::default() };
+        let submits: Vec<_> =
+            numbers.clone().map(|number| Submit { spec: spec(), ..submit(number) }).collect();
+        room.submit(&ORIGIN, &submits).await.unwrap();
+        let claims: Vec<_> = numbers.clone().map(claim).collect();
+        room.authorize_attempt(&ORIGIN, &claims).await.unwrap();
+        let failures: Vec<_> = numbers
+            .map(|number| {
+                // Any even source of chance does.
+                chance =
+                    chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                failure(number, number, 1, "the other side is away", chance)
+            })
+            .collect();
+        room.accept_failure(&ORIGIN, &failures).await.unwrap();
+    }
+    // A second at a time: whoever is due is taken up, as the retry scheduler does.
+    let mut starts = Vec::new();
+    for _ in 0..10 {
+        clock.fetch_add(1_000, Ordering::Relaxed);
+        let mut started = 0;
+        loop {
+            let due = room.due_retries(usize::try_from(BATCH).unwrap()).await.unwrap();
+            if due.is_empty() {
+                break;
+            }
+            started += due.len();
+            room.schedule_retry(&ORIGIN, &due).await.unwrap();
+        }
+        starts.push(started);
+    }
+    assert_eq!(starts.iter().sum::<usize>(), usize::try_from(JOBS).unwrap(), "{starts:?}");
+    // A tenth each, give or take six standard deviations.
+    assert!(starts.iter().all(|started| (820..=1_180).contains(started)), "{starts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_attempts_with_200_kb_of_error_each_grow_nothing_and_slow_nothing_beside_them() {
+    let (_folder, path) = place();
+    let clock = Arc::new(AtomicI64::new(1_790_000_000_000));
+    let read = Arc::clone(&clock);
+    let options =
+        Options { time: Arc::new(move || Timestamp(read.load(Ordering::Relaxed))), ..Options::default() };
+    let room = SqliteRoom::open(&path, options).unwrap();
+    let spec =
+        JobSpec { retry: RetryPolicy { base_ms: 0, cap_ms: 0 }, max_attempts: 500, ..JobSpec::default() };
+    room.submit(&ORIGIN, &[Submit { spec, ..submit(1) }]).await.unwrap();
+    let due = Timestamp(1_790_000_010_000);
+    let small: Vec<_> = (2..=1_001)
+        .map(|number| Submit {
+            spec: JobSpec { scheduled_at: Some(due), ..JobSpec::default() },
+            ..submit(number)
+        })
+        .collect();
+    room.submit(&ORIGIN, &small).await.unwrap();
+    let error = "ä".repeat(100_000);
+    let mut times = Vec::new();
+    for token in 1..=500_u32 {
+        let attempt = u64::from(token) + 10_000;
+        let began = Instant::now();
+        let claims = [AuthorizeAttempt { attempt: AttemptId(id::v7(attempt, 2)), ..claim(1) }];
+        let claimed = room.authorize_attempt(&ORIGIN, &claims).await.unwrap();
+        assert!(matches!(claimed[0].step, Step::Taken(_)), "{token}: {claimed:?}");
+        room.accept_failure(&ORIGIN, &[failure(1, attempt, token, &error, 0)]).await.unwrap();
+        let due = room.due_retries(9).await.unwrap();
+        room.schedule_retry(&ORIGIN, &due).await.unwrap();
+        times.push(began.elapsed());
+    }
+    let view = room.job(submit(1).job).await.unwrap().unwrap();
+    assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Failed, 500));
+    let kept: Vec<usize> = view.attempts.iter().filter_map(|one| Some(one.error.as_ref()?.len())).collect();
+    assert_eq!(kept.len(), 20);
+    assert!(kept.iter().all(|bytes| *bytes <= 8 * 1024), "{kept:?}");
+    assert!(fs::metadata(&path).unwrap().len() < 8 * 1024 * 1024, "500 times 200 KB would be 100 MB");
+    let middle = |times: &[Duration]| {
+        let mut times = times.to_vec();
+        times.sort_unstable();
+        times[times.len() / 2]
+    };
+    let (early, late) = (middle(&times[..100]), middle(&times[400..]));
+    assert!(late < early * 5 + Duration::from_millis(20), "{early:?}, then {late:?}");
+    clock.store(due.0, Ordering::Relaxed);
+    let began = Instant::now();
+    let windows = room.waiting_windows().await.unwrap();
+    let read = DispatchRead { window: windows[0].clone(), from: Position::default(), limit: 2_000 };
+    let offered = room.dispatch_read(&read).await.unwrap();
+    assert_eq!(offered.len(), 1_000, "what is due is offered, ids alone");
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }

@@ -214,3 +214,56 @@ fn places_in_use_may_be_above_the_limit_until_running_attempts_are_accounted_for
         "it is open, and one that is not accounted for needs a place"
     );
 }
+
+/// The same trace, of an installation in which somebody was killed: whoever is answered records.
+fn audit_cut(events: &[Event]) -> Report {
+    let source = Source::default();
+    let mut census = Census::default();
+    for event in events {
+        let Event { room, epoch, action, job, actor, sequence, .. } = *event;
+        census.count(&Head { room, epoch, action, job, actor, sequence }, source);
+    }
+    census.cut(source.pool);
+    let mut audit = Audit::new(census);
+    events.iter().for_each(|event| audit.take(event.clone(), source));
+    audit.finish()
+}
+
+/// The success is stored and nobody hears so; the lease is given back by somebody who has read the job's row since.
+fn success_unheard() -> Vec<Event> {
+    let read = |order| vec![Judged::durable(Mark { epoch: 0, order })];
+    vec![
+        coordination(Action::Enqueue, 1),
+        coordination(Action::Reserve, 2).permit(1).by_worker(1),
+        durable(Action::AuthorizeAttempt, 2, Phase::Running).of(1, 1).permit(1).by_worker(2),
+        coordination(Action::ActivateAttempt, 3).of(1, 1).permit(1).by_worker(3),
+        event(Room::Target, Action::AdvanceAttempt, 4).of(1, 1).by_worker(4),
+        event(Room::Worker, Action::SendOutcome, 5).of(1, 1).by_worker(5),
+        Event { judged: read(3), ..coordination(Action::ReleaseLease, 4).of(1, 1) },
+    ]
+}
+
+#[test]
+fn a_last_step_whose_answer_reached_nobody_is_known_from_what_rests_on_it() {
+    assert_eq!(audit_cut(&success_unheard()).failures, []);
+    let mut events = success_unheard();
+    events.last_mut().unwrap().judged.clear();
+    assert_eq!(audit_cut(&events).failures.len(), 1, "nothing says that the attempt has ended");
+    assert_eq!(audit(&success_unheard()).failures.len(), 1, "an owner hears itself");
+}
+
+#[test]
+fn a_lease_that_was_given_unheard_is_one_that_its_worker_stops_with() {
+    let lost =
+        |event: Event| Event { detail: Detail { cause: Some(FailureCause::Lost), ..event.detail }, ..event };
+    let events = [
+        coordination(Action::Enqueue, 1),
+        coordination(Action::Reserve, 2).permit(1).by_worker(1),
+        durable(Action::AuthorizeAttempt, 2, Phase::Running).of(1, 1).permit(1).by_worker(2),
+        event(Room::Worker, Action::CooperativeStop, 4).of(1, 1).by_worker(4),
+        coordination(Action::ReleaseLease, 4).of(1, 1).by_worker(5),
+        coordination(Action::ReapObserve, 5).of(1, 1),
+        lost(durable(Action::ReapLostAttempt, 3, Phase::RetryWait).of(1, 1)),
+    ];
+    assert_eq!(audit_cut(&events).failures, []);
+}

@@ -45,9 +45,43 @@ impl Postgres {
     #[must_use]
     pub fn start_with(settings: &[(&str, &str)]) -> Self {
         let folder = Folder::new("postgres");
-        let cluster = folder.path().join("cluster");
         give_to_postgres(folder.path());
-        run(Command::new("cp").args(["-a", "--reflink=auto"]).arg(template()).arg(&cluster));
+        run(Command::new("cp").args(["-a", "--reflink=auto"]).arg(template()).arg(cluster(folder.path())));
+        Self::serve(folder, settings)
+    }
+
+    /// A standby that follows another server and answers reads. It has what is there when it is made, and all that follows.
+    ///
+    /// # Panics
+    /// When PostgreSQL cannot copy the cluster, or does not start.
+    #[must_use]
+    pub fn standby_of(other: &Self) -> Self {
+        let folder = Folder::new("standby");
+        give_to_postgres(folder.path());
+        let mut words = as_postgres();
+        words.extend([program("pg_basebackup").display().to_string(), "-R".to_owned(), "-D".to_owned()]);
+        words.push(cluster(folder.path()).display().to_string());
+        let more = ["-h", "127.0.0.1", "-U", "postgres", "-c", "fast", "-p"];
+        words.extend(more.map(str::to_owned));
+        words.push(other.port.to_string());
+        match words.split_first() {
+            Some((first, _)) if first.starts_with("--") => run(Command::new("setpriv").args(&words)),
+            Some((first, rest)) => run(Command::new(first).args(rest)),
+            None => String::new(),
+        };
+        Self::serve(folder, &[])
+    }
+
+    /// Makes a standby a server of its own, and waits for that.
+    ///
+    /// # Panics
+    /// When it is none, or does not answer.
+    pub fn promote(&self) {
+        self.say(include_str!("sql/promote.sql")).unwrap();
+    }
+
+    fn serve(folder: Folder, settings: &[(&str, &str)]) -> Self {
+        let cluster = cluster(folder.path());
         let port = free_port();
         let socket = folder.path().display().to_string();
         let defaults = [
@@ -94,6 +128,52 @@ impl Postgres {
     /// The process: to kill, to freeze, to end with a signal.
     pub fn server(&mut self) -> &mut Server {
         &mut self.server
+    }
+
+    /// Runs one command as the superuser, over the socket, and gives what it answers.
+    ///
+    /// # Errors
+    /// With what `psql` said, when the server refuses it or is away.
+    ///
+    /// # Panics
+    /// When there is no `psql`.
+    pub fn say(&self, command: &str) -> Result<String, String> {
+        let folder = self.folder.path().display().to_string();
+        let output = Command::new(program("psql"))
+            .args(["-X", "-q", "-A", "-t", "-h", &folder, "-p", &self.port.to_string(), "-U", "postgres"])
+            .args(["-v", "ON_ERROR_STOP=1", "-c", command, "postgres"])
+            .env(
+                "PGOPTIONS",
+                "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed",
+            )
+            .env("PGCONNECT_TIMEOUT", "5")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// Ends every session of its clients (`pg_terminate_backend`), and says how many.
+    ///
+    /// # Errors
+    /// When it is away.
+    pub fn end_sessions(&self) -> Result<String, String> {
+        self.say(include_str!("sql/end_sessions.sql"))
+    }
+
+    /// Changes a setting for all sessions to come, and for those that stand where it can be changed there; `None`: what it was
+    /// at first.
+    ///
+    /// # Errors
+    /// When it is away, or does not know the setting.
+    pub fn set(&self, setting: &str, value: Option<&str>) -> Result<(), String> {
+        let command = match value {
+            Some(value) => format!("ALTER SYSTEM SET {setting} = '{value}'"),
+            None => format!("ALTER SYSTEM RESET {setting}"),
+        };
+        self.say(&command)?;
+        self.say(include_str!("sql/reload.sql")).map(drop)
     }
 
     /// Starts it again on the same cluster and port, and waits until it answers. `pg_hba.conf` and files beside it may
@@ -203,6 +283,11 @@ pub fn programs() -> Option<PathBuf> {
 
 fn program(name: &str) -> PathBuf {
     programs().unwrap_or_else(|| panic!("PostgreSQL is not installed: apt-get install postgresql")).join(name)
+}
+
+/// Where a server keeps its cluster.
+fn cluster(folder: &Path) -> PathBuf {
+    folder.join("cluster")
 }
 
 /// A cluster to copy. Made under another name first, so that what is there is whole.

@@ -100,6 +100,24 @@ impl Redis {
         server
     }
 
+    /// Starts a replica of another server and waits until it has followed.
+    ///
+    /// # Panics
+    /// When it does not answer, or does not follow.
+    #[must_use]
+    pub fn replica_of(master: &Self) -> Self {
+        let replica = Self::start();
+        // By word, not by its start: one that has been promoted stays a master when it is started again.
+        let answer = replica.say(&format!("REPLICAOF 127.0.0.1 {}", master.port()));
+        assert!(answer.starts_with("+OK"), "{answer}");
+        let began = Instant::now();
+        while !replica.say("INFO replication").contains("master_link_status:up") {
+            assert!(began.elapsed() < PATIENCE, "the replica does not follow: {}", replica.server.log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        replica
+    }
+
     /// Its URL, without pool.
     #[must_use]
     pub fn url(&self) -> String {
@@ -138,7 +156,15 @@ impl Redis {
     /// When the server does not answer.
     #[must_use]
     pub fn say(&self, command: &str) -> String {
-        say_to(self.port, command).unwrap_or_else(|error| panic!("{command}: {error}\n{}", self.server.log()))
+        self.try_say(command).unwrap_or_else(|error| panic!("{command}: {error}\n{}", self.server.log()))
+    }
+
+    /// The same where the server may be away.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn try_say(&self, command: &str) -> std::io::Result<String> {
+        say_to(self.port, command)
     }
 
     fn wait(&mut self) {

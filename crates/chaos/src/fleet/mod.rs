@@ -3,17 +3,22 @@
 //!
 //! Promises as the crate does: all of it ends with the value, and what was recorded is then audited.
 
-mod process;
+mod fault;
+mod hardship;
+pub(crate) mod process;
+mod state;
 mod weather;
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use coordination::dragonfly::{self, DragonflyRoom};
-use durable::JobView;
 use durable::postgres::{PostgresRoom, migrate};
+use durable::{JobView, Submit};
 use protocol::{JobId, JobSpec};
 use remora::{Client, DataFolder, RoomUrls, Rooms};
 use target::s3::{Keys, S3Options, S3Target};
@@ -23,8 +28,12 @@ use testbed::s3::{ACCESS_KEY, BUCKET, S3Server, SECRET_KEY};
 use testbed::{Postgres, Redis};
 
 use crate::dev::audited;
+use crate::proxy::Proxy;
 use crate::wait::eventually;
+pub use fault::{Bad, Fault, Room, Struck};
+pub use hardship::Audited;
 use process::{Process, Role};
+pub use state::Sight;
 pub use weather::{Blown, Weather};
 
 /// How long an installation may take to answer.
@@ -55,11 +64,18 @@ pub struct Stores {
 
 /// A running installation.
 pub struct Fleet {
-    program: std::path::PathBuf,
+    program: PathBuf,
     place: TempDir,
     options: FleetOptions,
     stores: Stores,
+    /// Where Redis is found, whichever server that is.
+    redis_name: Proxy,
     processes: Vec<Process>,
+    /// A worker's work folders on a file system of their own.
+    small_disk: Option<PathBuf>,
+    /// What the wall clock of a worker is set by.
+    clock: Option<PathBuf>,
+    is_audited: bool,
     client: Client,
     target: Arc<dyn Target>,
 }
@@ -70,6 +86,10 @@ fn urls(postgres: u16, redis: u16, s3: u16) -> RoomUrls {
         coordination: format!("redis://127.0.0.1:{redis}"),
         target: format!("s3://{BUCKET}/results?endpoint=http://127.0.0.1:{s3}&retry_ms=10000&answer_ms=3000"),
     }
+}
+
+fn local(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
 impl Stores {
@@ -90,15 +110,21 @@ impl Fleet {
             s3: S3Server::start(),
         });
         let stores = starting.await?;
-        let urls = stores.urls();
+        let mut urls = stores.urls();
         migrate::up(&urls.durable, &migrate::Setup::default()).await?;
+        let redis_name = Proxy::start(local(stores.redis.port())).await?;
+        urls.coordination = format!("redis://{}", redis_name.address());
         let rooms = rooms(&urls).await?;
         let mut fleet = Self {
             program: program.into(),
             place: tempfile::Builder::new().prefix("remora-fleet-").tempdir()?,
             options,
             stores,
+            redis_name,
             processes: Vec::new(),
+            small_disk: None,
+            clock: None,
+            is_audited: false,
             client: Client::of(&rooms),
             target: rooms.target,
         };
@@ -108,15 +134,18 @@ impl Fleet {
         for number in 0..options.workers {
             fleet.add(Role::Worker, number).await?;
         }
-        let workers = usize::try_from(options.workers)?;
-        let client = fleet.client.clone();
+        fleet.all_registered().await?;
+        Ok(fleet)
+    }
+
+    async fn all_registered(&self) -> anyhow::Result<()> {
+        let workers = usize::try_from(self.options.workers)?;
         eventually("all workers have registered", PATIENCE, || async {
-            let seen = client.workers().await.map_or(0, |workers| workers.len());
+            let seen = self.client.workers().await.map_or(0, |workers| workers.len());
             Ok((seen >= workers).then_some(()))
         })
         .await
-        .with_context(|| fleet.log())?;
-        Ok(fleet)
+        .with_context(|| self.log())
     }
 
     async fn add(&mut self, role: Role, number: u32) -> anyhow::Result<()> {
@@ -131,6 +160,45 @@ impl Fleet {
         let log = self.place.path().join("fleet.log");
         let data = self.data();
         self.processes[index].start(&self.program, data.root(), &log, self.options)
+    }
+
+    /// Starts again what has died, as a supervisor does; how many those were.
+    ///
+    /// # Errors
+    /// When one cannot be started.
+    pub fn revive(&mut self) -> anyhow::Result<u32> {
+        let mut started = 0;
+        for index in 0..self.processes.len() {
+            if self.processes[index].is_due() {
+                self.processes[index].kill();
+                self.start_process(index)?;
+                started += 1;
+            }
+        }
+        Ok(started)
+    }
+
+    fn kill_all(&mut self) {
+        self.processes.iter_mut().for_each(Process::kill);
+        let small = self.place.path().join("small");
+        for folder in [self.data().root(), &small] {
+            crate::processes::of_folder(folder).iter().for_each(|found| crate::processes::kill(found.pid));
+        }
+    }
+
+    /// The resident size of the largest process of each kind.
+    pub fn sizes(&mut self) -> [(&'static str, u64); 2] {
+        [("server", Role::Server), ("worker", Role::Worker)].map(|(name, role)| {
+            let sizes = self.pids_of(role).into_iter().map(crate::processes::resident_bytes);
+            (name, sizes.max().unwrap_or_default())
+        })
+    }
+
+    /// After another server has become Redis.
+    fn lead_to_redis(&self) {
+        let server = local(self.stores.redis.port());
+        self.redis_name.lead_to(server);
+        self.processes.iter().for_each(|process| process.links[1].lead_to(server));
     }
 
     /// What processes of this machine need.
@@ -191,7 +259,7 @@ impl Fleet {
     /// # Errors
     /// When there is none.
     pub async fn job(&self, job: JobId) -> anyhow::Result<JobView> {
-        self.client.durable().job(job).await?.with_context(|| format!("there is no job {job}"))
+        self.reader().job(job).await
     }
 
     /// A published file's text.
@@ -199,14 +267,13 @@ impl Fleet {
     /// # Errors
     /// When nothing was published, or not this file.
     pub async fn published(&self, view: &JobView, file: &str) -> anyhow::Result<String> {
-        let result = view.result.as_ref().context("nothing was published")?;
-        let stage = StageId { job: result.job, token: result.token, attempt: result.attempt };
-        let mut opened = self.target.open_result(&stage, file, 0..u64::MAX).await?;
-        let mut text = Vec::new();
-        while let Some(piece) = opened.next().await? {
-            text.extend_from_slice(&piece);
-        }
-        Ok(String::from_utf8(text)?)
+        self.reader().published(view, file).await
+    }
+
+    /// Reads jobs and results, apart from the installation.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        Reader { client: self.client.clone(), target: Arc::clone(&self.target) }
     }
 
     /// What is left although every job has ended: places, queue entries, holdings, stages that are no result.
@@ -214,6 +281,15 @@ impl Fleet {
     /// # Errors
     /// When a room gives no answer.
     pub async fn leftovers(&self, views: &[JobView]) -> anyhow::Result<Vec<String>> {
+        let published: HashSet<StageId> = views.iter().filter_map(stage_of).collect();
+        self.leftovers_beside(&published).await
+    }
+
+    /// The same beside the stages of these results.
+    ///
+    /// # Errors
+    /// When a room gives no answer.
+    pub async fn leftovers_beside(&self, published: &HashSet<StageId>) -> anyhow::Result<Vec<String>> {
         let coordination = self.client.coordination();
         let pool = coordination.pool().await?;
         let mut left = Vec::new();
@@ -229,15 +305,34 @@ impl Fleet {
         }
         let holdings = coordination.holdings(None, 500).await?;
         left.extend(holdings.jobs.iter().map(|holding| format!("{holding:?}")));
-        let published: Vec<StageId> = views
-            .iter()
-            .filter_map(|view| view.result.as_ref())
-            .map(|result| StageId { job: result.job, token: result.token, attempt: result.attempt })
-            .collect();
         let stages = self.target.old_stages(Duration::ZERO).await?;
         let stages = stages.iter().filter(|stage| !published.contains(stage));
         left.extend(stages.map(|stage| format!("the stage {}", stage.prefix())));
         Ok(left)
+    }
+
+    /// Submits many jobs in one transaction.
+    ///
+    /// # Errors
+    /// When one is refused.
+    pub async fn submit_at_once(&self, specs: &[JobSpec]) -> anyhow::Result<Vec<JobId>> {
+        let runtime = runtime::Runtime::system();
+        let submit =
+            |spec: &JobSpec| Submit { job: runtime.new_job_id(), spec: spec.clone(), retry_of: None };
+        let batch: Vec<Submit> = specs.iter().map(submit).collect();
+        let sent = self.client.send();
+        let answers = sent.of(self.client.durable().submit(&sent.origin, &batch)).await?;
+        let jobs: Vec<JobId> = batch.iter().map(|one| one.job).collect();
+        for (job, answer) in jobs.iter().zip(answers) {
+            remora::answer_about(*job, vec![answer])?;
+        }
+        Ok(jobs)
+    }
+
+    /// The numbers of the processes of a role, or of all.
+    pub(crate) fn numbers_of(&self, role: Option<Role>) -> Vec<usize> {
+        let fits = |process: &Process| role.is_none_or(|role| process.role == role);
+        self.processes.iter().enumerate().filter(|(_, one)| fits(one)).map(|(number, _)| number).collect()
     }
 
     /// Waits until every job has ended.
@@ -267,6 +362,50 @@ impl Fleet {
     }
 }
 
+/// Reads what became of jobs, straight from the stores.
+#[derive(Clone)]
+pub struct Reader {
+    client: Client,
+    target: Arc<dyn Target>,
+}
+
+/// The stage that a job's result lies in.
+#[must_use]
+pub fn stage_of(view: &JobView) -> Option<StageId> {
+    let result = view.result.as_ref()?;
+    Some(StageId { job: result.job, token: result.token, attempt: result.attempt })
+}
+
+impl Reader {
+    /// The client it reads with.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// A job as the ledger has it.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn job(&self, job: JobId) -> anyhow::Result<JobView> {
+        self.client.durable().job(job).await?.with_context(|| format!("there is no job {job}"))
+    }
+
+    /// A published file's text.
+    ///
+    /// # Errors
+    /// When nothing was published, or not this file.
+    pub async fn published(&self, view: &JobView, file: &str) -> anyhow::Result<String> {
+        let stage = stage_of(view).context("nothing was published")?;
+        let mut opened = self.target.open_result(&stage, file, 0..u64::MAX).await?;
+        let mut text = Vec::new();
+        while let Some(piece) = opened.next().await? {
+            text.extend_from_slice(&piece);
+        }
+        Ok(String::from_utf8(text)?)
+    }
+}
+
 /// Straight to the stores. The keys of the S3 server are given by hand: only the children have them in their environment.
 async fn rooms(urls: &RoomUrls) -> anyhow::Result<Rooms> {
     let keys = Keys { id: ACCESS_KEY.to_owned(), secret: SECRET_KEY.to_owned(), token: None };
@@ -281,15 +420,15 @@ async fn rooms(urls: &RoomUrls) -> anyhow::Result<Rooms> {
 impl Drop for Fleet {
     #[expect(clippy::print_stderr, clippy::panic, reason = "a test that failed shows why")]
     fn drop(&mut self) {
-        self.processes.iter_mut().for_each(Process::kill);
-        crate::processes::of_folder(self.data().root())
-            .iter()
-            .for_each(|found| crate::processes::kill(found.pid));
+        self.kill_all();
+        self.unmount();
         if std::thread::panicking() {
             let log = self.log();
             let lines: Vec<&str> = log.lines().collect();
             eprintln!("--- the last lines\n{}", lines[lines.len().saturating_sub(60)..].join("\n"));
-        } else if let Err(error) = audited(&self.program, &self.data()) {
+        } else if !self.is_audited
+            && let Err(error) = audited(&self.program, &self.data())
+        {
             panic!("{error:#}");
         }
     }

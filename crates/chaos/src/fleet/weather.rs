@@ -8,9 +8,7 @@ use anyhow::bail;
 use protocol::JobId;
 
 use super::Fleet;
-use super::process::Role;
-use crate::processes::{freeze, kill, thaw};
-use crate::proxy::Link;
+use super::fault::{Bad, Fault, Room, Struck};
 use crate::seed::Seed;
 
 const LOOK: Duration = Duration::from_millis(50);
@@ -29,13 +27,13 @@ pub struct Weather {
 /// What happened.
 #[derive(Debug, Default)]
 pub struct Blown {
-    counts: BTreeMap<&'static str, u32>,
+    counts: BTreeMap<String, u32>,
     /// How long it took until all jobs had ended.
     pub took: Duration,
 }
 
 impl Blown {
-    fn note(&mut self, what: &'static str) {
+    fn note(&mut self, what: String) {
         *self.counts.entry(what).or_default() += 1;
     }
 
@@ -53,21 +51,15 @@ impl fmt::Display for Blown {
     }
 }
 
-/// What will be good again, and when.
-enum Bad {
-    Frozen(u32),
-    Link(usize, usize),
-}
-
 impl Weather {
     /// Blows until all jobs have ended; then everything is good again.
     ///
     /// # Errors
     /// When they do not end in time, or a store does not come back.
     pub async fn blow(self, fleet: &mut Fleet, seed: &mut Seed, jobs: &[JobId]) -> anyhow::Result<Blown> {
-        let mut bad: Vec<(Instant, Bad)> = Vec::new();
+        let mut bad: Vec<(Instant, Struck)> = Vec::new();
         let ended = self.until_ended(fleet, seed, jobs, &mut bad).await;
-        bad.into_iter().for_each(|(_, bad)| fleet.mend(&bad));
+        bad.iter().try_for_each(|(_, struck)| fleet.mend(struck))?;
         fleet.revive()?;
         ended
     }
@@ -77,7 +69,7 @@ impl Weather {
         fleet: &mut Fleet,
         seed: &mut Seed,
         jobs: &[JobId],
-        bad: &mut Vec<(Instant, Bad)>,
+        bad: &mut Vec<(Instant, Struck)>,
     ) -> anyhow::Result<Blown> {
         let began = Instant::now();
         let mut blown = Blown::default();
@@ -95,11 +87,13 @@ impl Weather {
             let (due, rest): (Vec<_>, Vec<_>) =
                 std::mem::take(bad).into_iter().partition(|(until, _)| *until <= now);
             *bad = rest;
-            due.iter().for_each(|(_, bad)| fleet.mend(bad));
+            due.iter().try_for_each(|(_, struck)| fleet.mend(struck))?;
             fleet.revive()?;
             if next <= now {
                 next = now + self.every;
-                let struck = fleet.strike(seed, &mut blown).await?;
+                let fault = one(seed);
+                let struck = fleet.strike(fault, seed).await?;
+                blown.note(fault.name());
                 bad.extend(struck.map(|struck| (now + self.lasts, struck)));
             }
             tokio::time::sleep(LOOK).await;
@@ -107,82 +101,20 @@ impl Weather {
     }
 }
 
-impl Fleet {
-    fn mend(&mut self, bad: &Bad) {
-        match *bad {
-            Bad::Frozen(pid) => thaw(pid),
-            Bad::Link(process, link) => self.processes[process].links[link].set(Link::Open),
+/// A fault that any machine can do.
+fn one(seed: &mut Seed) -> Fault {
+    match seed.below(16) {
+        0..3 => Fault::WorkerKilled,
+        3..5 => Fault::WorkerFrozen,
+        5 => Fault::ServerKilled,
+        6..8 => Fault::RedisFlushed,
+        8 => Fault::PostgresRestarted,
+        9 => Fault::RedisRestarted,
+        10 => Fault::S3Restarted,
+        _ => {
+            let room = seed.pick(&Room::ALL).copied().unwrap_or(Room::Durable);
+            let bad = [Bad::Closed, Bad::Silent, Bad::ReplyLost, Bad::Slow];
+            Fault::Link(room, seed.pick(&bad).copied().unwrap_or(Bad::Closed))
         }
-    }
-
-    /// Starts again what has died.
-    fn revive(&mut self) -> anyhow::Result<()> {
-        for index in 0..self.processes.len() {
-            if self.processes[index].pid().is_none() {
-                self.processes[index].kill();
-                self.start_process(index)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// One thing happens.
-    async fn strike(&mut self, seed: &mut Seed, blown: &mut Blown) -> anyhow::Result<Option<Bad>> {
-        match seed.below(16) {
-            0..3 => {
-                blown.note("worker killed");
-                self.one_of(Role::Worker, seed).into_iter().for_each(kill);
-            }
-            3..5 => {
-                blown.note("worker frozen");
-                let Some(pid) = self.one_of(Role::Worker, seed) else { return Ok(None) };
-                freeze(pid);
-                return Ok(Some(Bad::Frozen(pid)));
-            }
-            5 => {
-                blown.note("server killed");
-                self.one_of(Role::Server, seed).into_iter().for_each(kill);
-            }
-            6..8 => {
-                blown.note("FLUSHALL");
-                // A server that is away holds nothing to flush.
-                let _ = self.stores.redis.say("FLUSHALL");
-            }
-            8 => {
-                blown.note("PostgreSQL killed");
-                tokio::task::block_in_place(|| self.stores.postgres.start_again());
-            }
-            9 => {
-                blown.note("Redis killed");
-                tokio::task::block_in_place(|| self.stores.redis.start_again());
-            }
-            10 => {
-                blown.note("S3 killed");
-                tokio::task::block_in_place(|| self.stores.s3.start_again());
-            }
-            _ => return Ok(Some(self.spoil_a_link(seed, blown))),
-        }
-        Ok(None)
-    }
-
-    fn one_of(&mut self, role: Role, seed: &mut Seed) -> Option<u32> {
-        let of_role = self.processes.iter_mut().filter(|process| process.role == role);
-        let pids: Vec<u32> = of_role.filter_map(super::process::Process::pid).collect();
-        seed.pick(&pids).copied()
-    }
-
-    fn spoil_a_link(&mut self, seed: &mut Seed, blown: &mut Blown) -> Bad {
-        let processes: Vec<usize> = (0..self.processes.len()).collect();
-        let process = seed.pick(&processes).copied().unwrap_or_default();
-        let link = seed.pick(&[0, 1, 2]).copied().unwrap_or_default();
-        let (name, state) = match seed.below(4) {
-            0 => ("link closed", Link::Closed),
-            1 => ("link silent", Link::Silent),
-            2 => ("reply lost", Link::ReplyLost),
-            _ => ("link slow", Link::Slow(Duration::from_millis(100))),
-        };
-        blown.note(name);
-        self.processes[process].links[link].set(state);
-        Bad::Link(process, link)
     }
 }

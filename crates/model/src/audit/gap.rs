@@ -45,6 +45,8 @@ pub(super) fn missing(trace: &Trace<'_>, node: &Node) -> &'static [Missing] {
         Some(fact) if trace.cut || fact.segment > node.segments[DURABLE] => {
             revision(&fact.event).saturating_sub(node.revision + u64::from(raises(&fact.event)))
         }
+        // The last revision may be known only from what others rest on: its answer reached nobody.
+        None if trace.cut => trace.rested_on.saturating_sub(node.revision),
         _ => 0,
     };
     if (1..=LONGEST).contains(&gap) { &LIKELY } else { &[] }

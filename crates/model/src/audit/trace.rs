@@ -53,6 +53,8 @@ pub(super) struct Trace<'a> {
     pub(super) begun_before: bool,
     /// Events of the stores may be missing anywhere.
     pub(super) cut: bool,
+    /// The newest revision of the job that an event of coordination rests on.
+    pub(super) rested_on: u64,
     census: &'a Census,
 }
 
@@ -125,6 +127,7 @@ impl<'a> Trace<'a> {
         }
         .with_faults(Service::ALL);
         let begun_before = begun_before(&lists, around.first_segment);
+        let rested_on = lists[COORDINATION].iter().filter_map(|fact| read_at(&fact.event)).max().unwrap_or(0);
         Self {
             job,
             needs: needs(&lists),
@@ -139,6 +142,7 @@ impl<'a> Trace<'a> {
             first_segment: around.first_segment,
             begun_before,
             cut: around.cut,
+            rested_on,
             census: around.census,
         }
     }

@@ -25,6 +25,8 @@ pub const SECRET_KEY: &str = "testbed-secret";
 /// The bucket that every server here begins with.
 pub const BUCKET: &str = "bucket";
 
+/// Names a `remora-testbed-s3` that is built already.
+pub const PROGRAM: &str = "REMORA_TEST_S3_PROGRAM";
 /// Names a Python that has `moto[server]`; without it one is made, once, in the build folder.
 const MOTO: &str = "REMORA_TEST_MOTO";
 /// What pip is asked for.
@@ -137,10 +139,13 @@ fn profile_folder() -> PathBuf {
     if deps.ends_with("deps") { deps.parent().unwrap().to_owned() } else { deps.to_owned() }
 }
 
-/// Built by whoever asks first; cargo itself keeps two from building at once.
+/// Built by whoever asks first, unless [`PROGRAM`] names one; cargo itself keeps two from building at once.
 fn binary() -> &'static PathBuf {
     static BINARY: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
     BINARY.get_or_init(|| {
+        if let Some(named) = std::env::var_os(PROGRAM) {
+            return named.into();
+        }
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
         let built = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args([

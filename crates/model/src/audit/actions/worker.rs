@@ -28,7 +28,11 @@ impl Trial<'_> {
                 match effort {
                     Effort::Plain => {}
                     Effort::Gaps => self.lose_if_it_was()?,
-                    Effort::Early => self.expire_early(of)?,
+                    Effort::Early => {
+                        // The store gave the lease, and its answer reached nobody.
+                        self.activate_unrecorded(of)?;
+                        self.expire_early(of)?;
+                    }
                 }
                 self.step(Move::CooperativeStop(of))
             }
