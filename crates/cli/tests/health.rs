@@ -1,4 +1,5 @@
 //! A worker tells how it is, numbers are told, and a drain from afar ends a worker.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
