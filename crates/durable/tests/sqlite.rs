@@ -192,7 +192,7 @@ async fn many_tasks_write_at_once_and_a_bad_request_takes_no_other_one_with_it()
 #[tokio::test(flavor = "multi_thread")]
 async fn the_order_of_arrival_goes_on_after_a_restart() {
     let (_folder, path) = place();
-    let options = || Options { time: Arc::new(|| protocol::Timestamp(1_000)), ..Options::default() };
+    let options = || Options { time: Arc::new(|| Timestamp(1_000)), ..Options::default() };
     for number in 0..5 {
         let room = SqliteRoom::open(&path, options()).unwrap();
         room.submit(&ORIGIN, &[submit(9 - number)]).await.unwrap();
