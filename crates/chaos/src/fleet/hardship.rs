@@ -122,9 +122,8 @@ impl Fleet {
     pub async fn audit_and_go_on(&mut self) -> anyhow::Result<Audited> {
         let pids = [self.pids_of(Role::Worker), self.pids_of(Role::Server)].concat();
         pids.iter().for_each(|pid| send(*pid, Signal::TERM));
-        let ends = pids.into_iter();
         let ended = |pid| async move { Ok((!crate::processes::exists(pid)).then_some(())) };
-        for pid in ends {
+        for pid in pids {
             // One that was not waited for is a zombie, and does not exist.
             eventually("a process ends after SIGTERM", POLITE, || ended(pid)).await?;
         }
