@@ -165,7 +165,7 @@ pub async fn delays_never_overflow_at_any_token(world: World) {
         world.advance(delay);
         world.schedule(job).await;
     }
-    let endless = RetryPolicy { base_ms: u64::MAX, cap_ms: u64::MAX };
+    let endless = RetryPolicy { base_ms: i64::MAX.unsigned_abs(), cap_ms: i64::MAX.unsigned_abs() };
     let claimed = world.running(JobSpec { retry: endless, ..JobSpec::default() }).await;
     assert_eq!(world.fail(&claimed).await.due, Some(protocol::Timestamp::MAX));
 }

@@ -134,7 +134,7 @@ pub async fn what_a_job_asks_for_reads_back_digit_for_digit(world: World) {
                 cwd: Some("/tmp/ä b".to_owned()),
                 env: vec![("LANG".to_owned(), "de_AT.UTF-8".to_owned()), ("EMPTY".to_owned(), String::new())],
             }),
-            timeout_ms: Some(u64::MAX),
+            timeout_ms: Some(i64::MAX.unsigned_abs()),
             ..at_once()
         };
         let job = world.submit(spec.clone()).await;
