@@ -144,7 +144,7 @@ mod tests {
         let other = read_greeting::<Hello>(body(&frame)).unwrap_err();
         assert_eq!(
             other.to_string(),
-            "the peer speaks version 9 of the wire protocol, this program speaks 1"
+            format!("the peer speaks version 9 of the wire protocol, this program speaks {VERSION}")
         );
         assert!(matches!(read_greeting::<Hello>(b"GET / HTTP/1.1"), Err(BadFrame::Stranger)));
         assert!(matches!(read_greeting::<Hello>(b""), Err(BadFrame::Stranger)));
