@@ -28,7 +28,7 @@ async fn holder(fleet: &Fleet, job: JobId) -> u32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_workers_job_runs_elsewhere_within_two_leases_and_a_second_from_its_checkpoint() {
-    let lease = Duration::from_secs(3);
+    let lease = Duration::from_secs(5);
     let fleet = fleet(2, lease).await;
     let job = fleet.submit([count(60, Duration::from_millis(100), None)]).await.unwrap()[0];
     let pid = holder(&fleet, job).await;
