@@ -133,7 +133,7 @@ fn a_worker_that_is_asked_from_afar_to_drain_is_not_ready_and_ends() {
     let address = free_address();
     let mut worker = worker(folder.path(), &address);
     until("it gets ready", || cannot(&address).is_some_and(|bad| bad.is_empty()));
-    let program = ["submit", "--", "sh", "-c", "trap '' TERM; sleep 2; echo done > done"];
+    let program = ["submit", "--", "sh", "-c", "trap '' TERM; sleep 2; echo done > $REMORA_OUTPUT/done"];
     let submitted = Command::new(REMORA).arg("--dir").arg(folder.path()).args(program).output().unwrap();
     assert!(submitted.status.success(), "{submitted:?}");
     until("the job runs", || {
