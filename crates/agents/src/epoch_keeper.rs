@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use coordination::{At, PoolConfig, PoolState};
+use coordination::{At, PoolState};
 use durable::{PoolRow, RaiseEpoch};
 use protocol::{AttemptId, Fault, Mark, Step};
 use tokio::sync::Notify;
@@ -130,7 +130,7 @@ impl EpochKeeper {
         let rooms = &self.ground.rooms;
         let sent = self.ground.send();
         let at = At { origin: sent.origin, epoch: row.epoch };
-        sent.of(rooms.coordination.configure(&at, &config(row))).await?;
+        sent.of(rooms.coordination.configure(&at, &row.config())).await?;
         let mut after: Option<AttemptId> = None;
         loop {
             let page = rooms.durable.running(after, PAGE).await?;
@@ -152,7 +152,7 @@ impl EpochKeeper {
     async fn open(&self, row: &PoolRow) -> Result<(), Fault> {
         let sent = self.ground.send();
         let at = At { origin: sent.origin, epoch: row.epoch };
-        sent.of(self.ground.rooms.coordination.configure(&at, &config(row))).await?;
+        sent.of(self.ground.rooms.coordination.configure(&at, &row.config())).await?;
         sent.of(self.ground.rooms.coordination.open_epoch(&at)).await?;
         Ok(())
     }
@@ -162,7 +162,7 @@ impl EpochKeeper {
         if state.config.revision < row.config_revision {
             let sent = self.ground.send();
             let at = At { origin: sent.origin, epoch: row.epoch };
-            sent.of(self.ground.rooms.coordination.configure(&at, &config(row))).await?;
+            sent.of(self.ground.rooms.coordination.configure(&at, &row.config())).await?;
         }
         if self.ground.adopt(row.epoch) {
             let wake = &self.ground.wake;
@@ -173,15 +173,6 @@ impl EpochKeeper {
             }
         }
         Ok(())
-    }
-}
-
-fn config(row: &PoolRow) -> PoolConfig {
-    PoolConfig {
-        revision: row.config_revision,
-        global_limit: row.global_limit,
-        lease_ms: row.lease_ms,
-        paused: row.paused.clone(),
     }
 }
 

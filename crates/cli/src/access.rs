@@ -59,10 +59,15 @@ impl Site {
         Ok(self.is_remote() || self.connect().await?.is_some())
     }
 
+    /// The server that is asked, for what the rooms have no port for.
+    pub(crate) fn server(&self) -> Result<Option<Http>, Failure> {
+        self.url.as_deref().map(remote).transpose()
+    }
+
     /// Who answers what is only read.
     pub(crate) async fn api(&self) -> Result<Arc<dyn Api>, Failure> {
-        if let Some(url) = &self.url {
-            return remote(url);
+        if let Some(http) = self.server()? {
+            return Ok(Arc::new(http));
         }
         match self.connect().await? {
             Some(client) => self.direct(&client).await,
@@ -83,8 +88,8 @@ impl Site {
     /// Who makes changes: the owner, or the store of a data folder itself, where nobody owns it. `make`: also where there
     /// is no data folder yet.
     pub(crate) async fn api_to_change(&self, make: bool) -> Result<Arc<dyn Api>, Failure> {
-        if let Some(url) = &self.url {
-            return remote(url);
+        if let Some(http) = self.server()? {
+            return Ok(Arc::new(http));
         }
         match self.connect().await? {
             Some(client) => self.direct(&client).await,
@@ -196,10 +201,10 @@ struct Offline {
 }
 
 /// The API of a server.
-fn remote(url: &str) -> Result<Arc<dyn Api>, Failure> {
+fn remote(url: &str) -> Result<Http, Failure> {
     let token = std::env::var("REMORA_API_TOKEN").ok().filter(|token| !token.is_empty());
     let options = HttpOptions { token, ..HttpOptions::new(url) };
-    Ok(Arc::new(Http::new(options).map_err(problem)?))
+    Http::new(options).map_err(problem)
 }
 
 /// What the API answered instead.

@@ -62,11 +62,6 @@ pub(crate) fn show_moment(moment: Timestamp) -> String {
         .map_or_else(|_| moment.to_string(), |moment| moment.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
 }
 
-/// The same for programs, as RFC 3339 has it.
-pub(crate) fn moment_value(moment: Timestamp) -> String {
-    show_moment(moment).replacen(' ', "T", 1)
-}
-
 /// A length of time for people: `3.2s`, `4m10s`, `2h05m`, `3d4h`.
 pub(crate) fn show_ms(ms: u64) -> String {
     let seconds = ms / 1000;

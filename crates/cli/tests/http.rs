@@ -108,10 +108,46 @@ fn a_token_is_made_shown_once_asked_for_and_revoked() {
     let id = list[0]["id"].as_str().unwrap();
     assert_eq!(remora(place.path(), &["token", "revoke", id]).0, 0);
     assert_eq!(remora(place.path(), &["token", "revoke", id]).0, 4);
-    let (code, _, told) = remora(place.path(), &["token", "create", "a b"]);
-    assert_eq!(code, 2, "{told}");
+    for way in [&[][..], &["--url", &url]] {
+        let (code, _, told) = remora(place.path(), &[way, &["token", "create", "a b"]].concat());
+        assert!(code == 2 && told.contains("name"), "{told}");
+    }
     let (code, _, told) = remora(place.path(), &["token", "create", "x", "--scope", "all"]);
     assert!(code == 2 && told.contains("read, submit, operate, admin"), "{told}");
+}
+
+#[test]
+fn tokens_are_made_and_revoked_by_the_api_as_in_the_store() {
+    let place = tempfile::tempdir().unwrap();
+    let (_dev, said) = dev(place.path(), "127.0.0.1:0");
+    let url = url(&said);
+    let ask = |token: &str, words: &[&str]| {
+        let output = Command::new(REMORA)
+            .args(["--output", "json", "--url", &url])
+            .args(words)
+            .env("REMORA_API_TOKEN", token)
+            .output()
+            .unwrap();
+        let json = serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default();
+        (output.status.code().unwrap(), json, String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, first, told) = ask("", &["token", "create", "first", "--scope", "admin"]);
+    assert_eq!(code, 0, "{told}");
+    let admin = first["token"].as_str().unwrap();
+    let (code, reader, told) = ask(admin, &["token", "create", "reader", "--expires", "1h"]);
+    assert_eq!(code, 0, "{told}");
+    let (code, seen, told) = ask(admin, &["token", "list"]);
+    assert_eq!(code, 0, "{told}");
+    let (_, local, _) = remora(place.path(), &["--output", "json", "token", "list"]);
+    let local: Value = serde_json::from_str(&local).unwrap();
+    let names =
+        |list: &Value| [list[0]["name"].clone(), list[1]["name"].clone(), list[1]["expires_at"].clone()];
+    assert_eq!(names(&seen), names(&local), "one document both ways");
+    assert_eq!(ask("", &["token", "list"]).0, 1, "there is a token now");
+    assert_eq!(ask(reader["token"].as_str().unwrap(), &["token", "list"]).0, 1, "a reader may not");
+    let id = reader["id"].as_str().unwrap();
+    assert_eq!(ask(admin, &["token", "revoke", id]).0, 0);
+    assert_eq!(ask(admin, &["token", "revoke", id]).0, 4);
 }
 
 #[test]

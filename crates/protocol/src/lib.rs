@@ -14,6 +14,7 @@ pub mod limit;
 pub mod machine;
 pub mod origin;
 pub mod phase;
+mod pool;
 pub mod retry;
 pub mod step;
 pub mod time;
@@ -26,6 +27,7 @@ pub use id::{ActorId, AttemptId, Incarnation, InstallationId, JobId, Reservation
 pub use job::{Command, JobSpec, Position, Priority, UserProgress, Violation, Window};
 pub use origin::{Judged, Mark, Origin};
 pub use phase::{FailureCause, Phase, Verdict};
+pub use pool::PoolConfig;
 pub use retry::RetryPolicy;
 pub use step::{Fault, FaultKind, Reason, Stamped, Step};
 pub use time::Timestamp;

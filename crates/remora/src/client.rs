@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coordination::{At, CoordinationRoom, PoolConfig, Wake};
+use coordination::{CoordinationRoom, Wake};
 use durable::{
     CancelRequested, Configure, DurableRoom, JobView, PoolRow, RequestCancel, Retried, Retry, Submit,
     Submitted,
@@ -69,16 +69,6 @@ pub fn answer_about<T>(job: JobId, answers: Vec<Stamped<T>>) -> Result<T, Client
         Some(Step::Refused(guard)) => Err(ClientError::Refused(guard)),
         Some(Step::SetAside(reason)) => Err(ClientError::SetAside(reason)),
         None => Err(Fault::new(FaultKind::Corrupt, "read the answer to one job").into()),
-    }
-}
-
-/// The pool's configuration as coordination holds it.
-fn config(row: &PoolRow) -> PoolConfig {
-    PoolConfig {
-        revision: row.config_revision,
-        global_limit: row.global_limit,
-        lease_ms: row.lease_ms,
-        paused: row.paused.clone(),
     }
 }
 
@@ -197,14 +187,8 @@ impl Client {
     /// # Errors
     /// When a value is out of range or a store is away.
     pub async fn configure(&self, change: &Configure) -> Result<PoolRow, ClientError> {
-        let sent = self.caller.send();
-        let row = sent.of(self.durable.configure(&sent.origin, change)).await?;
-        // The agents copy it within a second; nobody who paused a queue expects to wait for that. A refusal
-        // means that the pool is being rebuilt, from rows that hold the change.
-        let sent = self.caller.send();
-        let at = At { origin: sent.origin, epoch: row.epoch };
-        sent.of(self.coordination.configure(&at, &config(&row))).await?;
-        Ok(row)
+        let (durable, coordination) = (self.durable.as_ref(), self.coordination.as_ref());
+        Ok(api::configure(&self.caller, durable, Some(coordination), change).await?)
     }
 
     async fn nudge(&self, job: JobId) {

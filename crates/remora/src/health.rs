@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::v1::{Readiness, ReadyCheck};
-use api::{Api as _, Direct, DirectRooms};
+use api::{Api as _, Direct};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
@@ -23,7 +23,6 @@ use metrics::Metrics;
 use protocol::Incarnation;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
-use worker::Rooms;
 
 /// How long a request's head may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What is told of.
 pub(crate) struct Health {
     pub(crate) worker: Incarnation,
-    pub(crate) rooms: Rooms,
+    pub(crate) direct: Direct,
     pub(crate) draining: watch::Receiver<bool>,
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -125,9 +124,7 @@ impl Health {
 
     /// The rooms by trial, and what only this worker knows.
     async fn readiness(&self) -> Readiness {
-        let rooms = self.rooms.clone();
-        let direct = Direct::new(DirectRooms::of(rooms.durable, rooms.coordination, rooms.target));
-        let (readiness, known) = tokio::join!(direct.readiness(), direct.workers());
+        let (readiness, known) = tokio::join!(self.direct.readiness(), self.direct.workers());
         let mut checks = readiness.checks;
         let is_known = known.map(|known| known.iter().any(|known| known.incarnation == self.worker));
         checks.push(match is_known {

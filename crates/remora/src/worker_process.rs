@@ -387,7 +387,8 @@ impl Telling {
         draining: tokio::sync::watch::Receiver<bool>,
     ) -> WorkerProcessError {
         let Some((address, listener, metrics)) = self.0 else { return std::future::pending().await };
-        let health = crate::health::Health { worker, rooms, draining, metrics };
+        let rooms = api::DirectRooms::of(rooms.durable, rooms.coordination, rooms.target);
+        let health = crate::health::Health { worker, direct: api::Direct::new(rooms), draining, metrics };
         match crate::health::serve(listener, health).await {
             Ok(never) => match never {},
             Err(source) => WorkerProcessError::Health { address, source },

@@ -23,4 +23,4 @@ pub use offline::{OfflineError, OfflineWrite, read_only};
 pub use owner::{Owner, OwnerError, OwnerOptions};
 pub use replica::{Replica, ReplicaError, ReplicaOptions};
 pub use supervisor::{ROOMS_WORD, SupervisorOptions, WORKER_WORD};
-pub use web::{Handle as HttpHandle, NewSecret, Options as HttpOptions, TlsFiles, new_token_id};
+pub use web::{Handle as HttpHandle, Options as HttpOptions, TlsFiles, make_token};

@@ -19,7 +19,7 @@ mod serve;
 mod streams;
 mod tls;
 
-pub use access::secret::{NewSecret, new_token_id};
+pub use access::make_token;
 pub use access::{Caller, Peer};
 pub use document::openapi;
 pub use options::{Limits, Options, Refusal};

@@ -6,6 +6,7 @@
 mod changes;
 mod explain;
 mod jobs;
+mod kept;
 mod logs;
 mod manifests;
 mod pool;
@@ -32,6 +33,8 @@ use crate::v1::{
 };
 pub use changes::check;
 use manifests::Manifests;
+use pool::Boards;
+pub use pool::configure;
 
 /// Examines the rooms, for `doctor`.
 #[async_trait]
@@ -86,6 +89,7 @@ pub struct Direct {
     runtime: Runtime,
     caller: Caller,
     manifests: Arc<Manifests>,
+    boards: Arc<Boards>,
 }
 
 impl Direct {
@@ -94,7 +98,7 @@ impl Direct {
     pub fn new(rooms: DirectRooms) -> Self {
         let runtime = Runtime::system();
         let caller = Caller::new(runtime.new_actor_id());
-        Self { rooms, runtime, caller, manifests: Arc::default() }
+        Self { rooms, runtime, caller, manifests: Arc::default(), boards: Arc::default() }
     }
 
     fn durable(&self) -> Answer<&Arc<dyn Durable>> {

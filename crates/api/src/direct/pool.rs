@@ -2,22 +2,44 @@
 
 use std::collections::BTreeMap;
 
-use coordination::{At, PoolConfig, PoolState, WorkerView};
-use durable::{Configure, EndCount, JobFilter, PhaseCount, PoolRow};
+use coordination::{At, CoordinationRoom, PoolState, WorkerView};
+use durable::{Configure, Durable, EndCount, JobFilter, JobSummary, PhaseCount, PoolRow};
 use protocol::job::check_name;
-use protocol::{Incarnation, Level, Phase, Step, Timestamp};
+use protocol::{Fault, Incarnation, Level, Phase, Step, Timestamp};
+use runtime::Caller;
 
 use super::Direct;
 use super::jobs::job;
+use super::kept::Kept;
 use crate::port::Answer;
 use crate::v1::{
-    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, RoomReport, Worker,
+    Code, Found, HeldAttempt, MinuteEnds, Overview, Pool, PoolChange, Problem, Queue, Readiness, RoomReport,
+    Worker,
 };
 
 /// Failures that an overview shows.
 const FAILURES: usize = 10;
 /// Ends that it shows.
 const HOUR_MS: u64 = 3_600_000;
+
+/// What a board shows of the durable store.
+#[derive(Clone)]
+struct Board {
+    now: Timestamp,
+    counts: Vec<PhaseCount>,
+    ends: Vec<EndCount>,
+    failures: Vec<JobSummary>,
+    oldest_waiting: Option<JobSummary>,
+}
+
+/// What is shown to all.
+#[derive(Default)]
+pub(super) struct Boards {
+    counts: Kept<Vec<PhaseCount>, 20>,
+    overview: Kept<Board, 20>,
+    /// Never older than who asks, but one trial at a time.
+    pub(super) readiness: Kept<Readiness, 0>,
+}
 
 fn before(now: Timestamp, ms: u64) -> Timestamp {
     Timestamp(now.0.saturating_sub(i64::try_from(ms).unwrap_or(i64::MAX)))
@@ -65,16 +87,6 @@ fn worker(view: WorkerView) -> Worker {
     }
 }
 
-/// Coordination's copy of the configuration.
-fn config(row: &PoolRow) -> PoolConfig {
-    PoolConfig {
-        revision: row.config_revision,
-        global_limit: row.global_limit,
-        lease_ms: row.lease_ms,
-        paused: row.paused.clone(),
-    }
-}
-
 fn pool(row: PoolRow, state: Option<&PoolState>) -> Pool {
     let count = |of: fn(&PoolState) -> usize| state.map(|state| u64::try_from(of(state)).unwrap_or(u64::MAX));
     Pool {
@@ -101,6 +113,28 @@ fn queues(counts: Vec<PhaseCount>, paused: &[String]) -> Vec<Queue> {
     queues.into_iter().map(|(queue, jobs)| Queue { paused: paused.contains(&queue), queue, jobs }).collect()
 }
 
+/// Changes the configuration in both rooms. From the answer on nothing is reserved under the old one.
+///
+/// # Errors
+/// When a value is out of range or a store is away.
+pub async fn configure(
+    caller: &Caller,
+    durable: &dyn Durable,
+    coordination: Option<&dyn CoordinationRoom>,
+    change: &Configure,
+) -> Result<PoolRow, Fault> {
+    let sent = caller.send();
+    let row = sent.of(durable.configure(&sent.origin, change)).await?;
+    if let Some(coordination) = coordination {
+        // The agents copy it within a second; nobody who paused a queue expects to wait for that. A refusal means
+        // that the pool is being rebuilt, from rows that hold the change.
+        let sent = caller.send();
+        let at = At { origin: sent.origin, epoch: row.epoch };
+        sent.of(coordination.configure(&at, &row.config())).await?;
+    }
+    Ok(row)
+}
+
 impl Direct {
     pub(super) async fn registered(&self) -> Answer<Vec<Worker>> {
         Ok(self.coordination()?.workers().await?.into_iter().map(worker).collect())
@@ -125,7 +159,7 @@ impl Direct {
 
     pub(super) async fn count_queues(&self) -> Answer<Vec<Queue>> {
         let row = self.rooms.reads.pool().await?;
-        Ok(queues(self.rooms.listing.counts().await?, &row.paused))
+        Ok(queues(self.counts().await?, &row.paused))
     }
 
     pub(super) async fn read_pool(&self) -> Answer<Pool> {
@@ -152,27 +186,34 @@ impl Direct {
             resume: change.resume.clone(),
         };
         change.validate()?;
-        let sent = self.caller.send();
-        let row = sent.of(self.durable()?.configure(&sent.origin, &change)).await?;
-        if let Some(coordination) = &self.rooms.coordination {
-            // The agents copy it within a second; nobody who paused a queue expects to wait for that. A refusal means
-            // that the pool is being rebuilt, from rows that hold the change.
-            let sent = self.caller.send();
-            let at = At { origin: sent.origin, epoch: row.epoch };
-            sent.of(coordination.configure(&at, &config(&row))).await?;
-        }
+        let coordination = self.rooms.coordination.as_deref();
+        let row = configure(&self.caller, self.durable()?.as_ref(), coordination, &change).await?;
         Ok(pool(row, self.pool_state().await.ok().flatten().as_ref()))
+    }
+
+    async fn counts(&self) -> Answer<Vec<PhaseCount>> {
+        self.boards.counts.get(async { Ok(self.rooms.listing.counts().await?) }).await
+    }
+
+    async fn board(&self) -> Answer<Board> {
+        let now = self.rooms.reads.next_due().await?.now;
+        let failed = JobFilter { phases: vec![Phase::Failed], limit: FAILURES, ..JobFilter::default() };
+        Ok(Board {
+            now,
+            counts: self.counts().await?,
+            ends: self.rooms.listing.ends(before(now, HOUR_MS)).await?,
+            failures: self.rooms.listing.list(&failed).await?.jobs,
+            oldest_waiting: self.rooms.listing.oldest_waiting().await?,
+        })
     }
 
     pub(super) async fn look_over(&self) -> Answer<Overview> {
         let row = self.rooms.reads.pool().await?;
-        let now = self.rooms.reads.next_due().await?.now;
+        let board = self.boards.overview.get(self.board()).await?;
         let mut jobs: BTreeMap<Phase, u64> = Phase::ALL.into_iter().map(|phase| (phase, 0)).collect();
-        for count in self.rooms.listing.counts().await? {
+        for count in board.counts {
             *jobs.entry(count.phase).or_default() += count.jobs;
         }
-        let failed = JobFilter { phases: vec![Phase::Failed], limit: FAILURES, ..JobFilter::default() };
-        let failures = self.rooms.listing.list(&failed).await?;
         let mut away = Vec::new();
         let mut note = |problem: Problem| away.push(format!("coordination: {problem}"));
         let state = self.pool_state().await.map_err(&mut note).ok().flatten();
@@ -181,14 +222,14 @@ impl Direct {
             _ => None,
         };
         Ok(Overview {
-            at: now.into(),
+            at: board.now.into(),
             jobs,
-            ends: ends(self.rooms.listing.ends(before(now, HOUR_MS)).await?),
+            ends: ends(board.ends),
             pool: pool(row, state.as_ref()),
             workers: workers.as_ref().map(|workers| u64::try_from(workers.len()).unwrap_or(u64::MAX)),
             slots: workers.map(|workers| workers.iter().map(|worker| u64::from(worker.slots)).sum()),
-            oldest_waiting: self.rooms.listing.oldest_waiting().await?.map(job),
-            last_failures: failures.jobs.into_iter().map(job).collect(),
+            oldest_waiting: board.oldest_waiting.map(job),
+            last_failures: board.failures.into_iter().map(job).collect(),
             away,
         })
     }

@@ -2,9 +2,11 @@
 //!
 //! Promises: each is tried, on the way that the real thing takes: a write that changes nothing goes through the durable
 //! room's writer, coordination must be open in the durable room's epoch, and the target takes an object and gives it back.
-//! All at once, each within two seconds. Does not remember anything: every answer is of a trial of its own.
+//! All at once, each within two seconds. Does not remember anything, but who asks while a trial is under way is given its
+//! answer: however many ask, the rooms see one trial at a time.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use durable::Configure;
@@ -32,6 +34,12 @@ async fn tried(name: &str, trial: impl Future<Output = Answer<()>>) -> ReadyChec
 
 impl Direct {
     pub(super) async fn try_rooms(&self) -> Readiness {
+        let Ok(readiness) =
+            self.boards.readiness.get(async { Ok::<_, Infallible>(self.try_each().await) }).await;
+        readiness
+    }
+
+    async fn try_each(&self) -> Readiness {
         let (claim, renew, publish) = tokio::join!(
             tried("claim", self.try_claim()),
             tried("renew", self.try_renew()),

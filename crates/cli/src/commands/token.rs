@@ -1,84 +1,120 @@
-//! `remora token create|list|revoke`.
+//! `remora token create|list|revoke`: by the API of a server, or in the store itself.
 //!
-//! Whoever reaches the rooms makes tokens; what was done stands in the trail as by `local`.
+//! Whoever reaches the rooms makes tokens; what was done there stands in the trail as by `local`.
 
-use durable::{DurableRoom, NewToken, Scope, TOKENS, TokenMade, TokenRow, TrailEntry};
+use std::sync::Arc;
+
+use api::http::Http;
+use api::v1::{Code, MadeToken, Token, TokenRequest};
+use durable::{DurableRoom, Scope, TrailEntry};
 #[cfg(feature = "embedded")]
 use remora::DataFolder;
 use runtime::Runtime;
-use serde_json::{Value, json};
-use server::{NewSecret, new_token_id};
+use server::make_token;
 
-use crate::access::Site;
+use crate::access::{Site, problem};
 use crate::args::{TokenAction, TokenArgs};
 use crate::failure::{Failure, code};
-use crate::parse::{moment_value, ms, show_moment};
+use crate::parse::{ms, show_moment};
 use crate::printer::Printer;
 
+/// Where the tokens are known.
+enum Keys {
+    Server(Http),
+    Store(Arc<dyn DurableRoom>),
+    /// Of a data folder that nobody owns, with its lock.
+    #[cfg(feature = "embedded")]
+    Folder(server::OfflineWrite),
+}
+
+impl Keys {
+    async fn of(site: &Site) -> Result<Self, Failure> {
+        if let Some(http) = site.server()? {
+            return Ok(Self::Server(http));
+        }
+        match site.connect().await? {
+            Some(client) => Ok(Self::Store(client.durable())),
+            #[cfg(feature = "embedded")]
+            None => Ok(Self::Folder(server::OfflineWrite::open(&DataFolder::new(&site.dir))?)),
+            #[cfg(not(feature = "embedded"))]
+            None => Ok(Self::Store(site.client().await?.durable())),
+        }
+    }
+
+    /// The store; who has none asks the server.
+    fn store(&self) -> Result<&dyn DurableRoom, &Http> {
+        match self {
+            Self::Server(http) => Err(http),
+            Self::Store(store) => Ok(store.as_ref()),
+            #[cfg(feature = "embedded")]
+            Self::Folder(folder) => Ok(folder.room.as_ref()),
+        }
+    }
+
+    async fn make(&self, asked: TokenRequest) -> Result<MadeToken, Failure> {
+        let store = match self.store() {
+            Ok(store) => store,
+            Err(http) => return http.make_token(&asked).await.map_err(problem),
+        };
+        let made = make_token(store, asked).await?.map_err(problem)?;
+        note(store, "make_token", format!("token {} ({})", made.about.id, made.about.name)).await?;
+        Ok(made)
+    }
+
+    async fn list(&self) -> Result<Vec<Token>, Failure> {
+        match self.store() {
+            Ok(store) => Ok(store.tokens().await?.tokens.into_iter().map(Token::from).collect()),
+            Err(http) => http.tokens().await.map_err(problem),
+        }
+    }
+
+    /// Whether there was one.
+    async fn revoke(&self, id: &str) -> Result<bool, Failure> {
+        let store = match self.store() {
+            Ok(store) => store,
+            Err(http) => {
+                return match http.revoke_token(id).await {
+                    Ok(()) => Ok(true),
+                    Err(unknown) if unknown.code == Code::NotFound => Ok(false),
+                    Err(other) => Err(problem(other)),
+                };
+            }
+        };
+        let known = store.revoke_token(id).await?;
+        if known {
+            note(store, "revoke_token", format!("token {id}")).await?;
+        }
+        Ok(known)
+    }
+}
+
 pub(crate) async fn run(site: &Site, args: TokenArgs, printer: &Printer) -> Result<u8, Failure> {
-    match site.connect().await? {
-        Some(client) => act(client.durable().as_ref(), args.action, printer).await,
-        #[cfg(feature = "embedded")]
-        None => {
-            let offline = server::OfflineWrite::open(&DataFolder::new(&site.dir))?;
-            act(offline.room.as_ref(), args.action, printer).await
-        }
-        #[cfg(not(feature = "embedded"))]
-        None => act(site.client().await?.durable().as_ref(), args.action, printer).await,
-    }
-}
-
-async fn act(store: &dyn DurableRoom, action: TokenAction, printer: &Printer) -> Result<u8, Failure> {
-    match action {
+    let keys = Keys::of(site).await?;
+    match args.action {
         TokenAction::Create { name, scope, expires } => {
-            let secret = NewSecret::token();
-            let new = NewToken {
-                id: new_token_id(),
-                name,
-                scopes: scope,
-                digest: secret.digest(),
-                lasts_ms: expires.map(ms),
-            };
-            create(store, &new, (&secret, printer)).await
+            let scopes = scope.into_iter().map(Into::into).collect();
+            let made = keys.make(TokenRequest { name, scopes, lasts_ms: expires.map(ms) }).await?;
+            show_made(&made, printer)
         }
-        TokenAction::List => {
-            let tokens = store.tokens().await?.tokens;
-            list(&tokens, printer)
-        }
-        TokenAction::Revoke { ids } => revoke(store, &ids, printer).await,
+        TokenAction::List => list(&keys.list().await?, printer),
+        TokenAction::Revoke { ids } => revoke(&keys, &ids, printer).await,
     }
 }
 
-async fn create(
-    store: &dyn DurableRoom,
-    new: &NewToken,
-    (secret, printer): (&NewSecret, &Printer),
-) -> Result<u8, Failure> {
-    new.validate().map_err(Failure::usage)?;
-    let made = match store.make_token(new).await? {
-        TokenMade::Made(row) => row,
-        TokenMade::IdTaken => return Err(Failure::new(code::FAILED, "the token's id is taken")),
-        TokenMade::Full => {
-            return Err(Failure::new(code::REFUSED, format!("there are {TOKENS} tokens already"))
-                .hint("revoke those that are not used"));
-        }
-    };
-    note(store, "make_token", format!("token {} ({})", made.id, made.name)).await?;
+fn show_made(made: &MadeToken, printer: &Printer) -> Result<u8, Failure> {
     if printer.is_json() {
-        let mut value = shown(&made);
-        value["token"] = secret.reveal().into();
-        printer.json(&value)?;
+        printer.json(made)?;
     } else {
-        printer.line(secret.reveal());
-        let words = words(&made);
-        printer.remark(&format!("token {} ({}) may {words}; it is not shown again", made.id, made.name));
+        let Token { id, name, .. } = &made.about;
+        printer.line(&made.token);
+        printer.remark(&format!("token {id} ({name}) may {}; it is not shown again", words(&made.about)));
     }
     Ok(code::OK)
 }
 
-fn list(tokens: &[TokenRow], printer: &Printer) -> Result<u8, Failure> {
+fn list(tokens: &[Token], printer: &Printer) -> Result<u8, Failure> {
     if printer.is_json() {
-        printer.json(&tokens.iter().map(shown).collect::<Vec<_>>())?;
+        printer.json(&tokens)?;
         return Ok(code::OK);
     }
     let rows = tokens.iter().map(|token| {
@@ -86,20 +122,19 @@ fn list(tokens: &[TokenRow], printer: &Printer) -> Result<u8, Failure> {
             token.id.clone(),
             token.name.clone(),
             words(token),
-            show_moment(token.created_at),
-            token.expires_at.map_or_else(|| "never".to_owned(), show_moment),
-            token.last_used_at.map_or_else(|| "never".to_owned(), show_moment),
+            show_moment(token.created_at.0),
+            token.expires_at.map_or_else(|| "never".to_owned(), |at| show_moment(at.0)),
+            token.last_used_at.map_or_else(|| "never".to_owned(), |at| show_moment(at.0)),
         ]
     });
     printer.table(&["id", "name", "scopes", "made", "expires", "used"], rows.collect(), &[]);
     Ok(code::OK)
 }
 
-async fn revoke(store: &dyn DurableRoom, ids: &[String], printer: &Printer) -> Result<u8, Failure> {
+async fn revoke(keys: &Keys, ids: &[String], printer: &Printer) -> Result<u8, Failure> {
     let mut unknown = Vec::new();
     for id in ids {
-        if store.revoke_token(id).await? {
-            note(store, "revoke_token", format!("token {id}")).await?;
+        if keys.revoke(id).await? {
             printer.remark(&format!("token {id} is revoked"));
         } else {
             unknown.push(format!("`{id}`"));
@@ -127,17 +162,6 @@ async fn note(store: &dyn DurableRoom, action: &str, object: String) -> Result<(
     Ok(store.add_to_trail(&[entry]).await?)
 }
 
-fn words(token: &TokenRow) -> String {
-    token.scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(",")
-}
-
-fn shown(token: &TokenRow) -> Value {
-    json!({
-        "id": token.id,
-        "name": token.name,
-        "scopes": token.scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>(),
-        "created_at": moment_value(token.created_at),
-        "expires_at": token.expires_at.map(moment_value),
-        "last_used_at": token.last_used_at.map(moment_value),
-    })
+fn words(token: &Token) -> String {
+    token.scopes.iter().map(|scope| Scope::from(*scope).name()).collect::<Vec<_>>().join(",")
 }

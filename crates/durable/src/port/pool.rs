@@ -1,7 +1,7 @@
 //! The pool's row: epoch and configuration.
 
 use protocol::job::check_name;
-use protocol::{InstallationId, TargetId, Violation};
+use protocol::{InstallationId, PoolConfig, TargetId, Violation};
 use serde::{Deserialize, Serialize};
 
 /// A pool's coordination lifetime and its configuration.
@@ -23,6 +23,19 @@ pub struct PoolRow {
     pub installation: InstallationId,
     /// Where it publishes; `None` until the first process that publishes has named its target.
     pub target: Option<TargetId>,
+}
+
+impl PoolRow {
+    /// Its configuration, which coordination has a copy of.
+    #[must_use]
+    pub fn config(&self) -> PoolConfig {
+        PoolConfig {
+            revision: self.config_revision,
+            global_limit: self.global_limit,
+            lease_ms: self.lease_ms,
+            paused: self.paused.clone(),
+        }
+    }
 }
 
 /// A compare-and-swap of the epoch.

@@ -50,7 +50,7 @@ statements! {
     open_epoch: "open_epoch";
     configure: "configure";
     adopt_target: "adopt_target";
-    waiting_windows: "waiting_windows";
+    waiting_windows: "windows" "waiting_windows";
     dispatch_read: "dispatch_read";
     dispatch_read_jobs: "dispatch_read_jobs";
     due_retries: "due_retries";
@@ -69,7 +69,7 @@ statements! {
     reach_queued: "reach_head" "list_of_queued" "reach_tail";
     reach_retry_wait: "reach_head" "list_of_retry_wait" "reach_tail";
     reach_running: "reach_head" "list_of_running" "reach_tail";
-    oldest_waiting: "oldest_waiting";
+    oldest_waiting: "windows" "oldest_waiting";
     ends: "ends";
     job: "job";
     counts: "counts";

@@ -201,8 +201,9 @@ impl Listing for SqliteReads {
     async fn oldest_waiting(&self) -> Result<Option<JobSummary>, Fault> {
         let work = |transaction: &Transaction<'_>| {
             let params = named_params! {":now": transaction.now.0};
-            let job = transaction
-                .row(sql!("oldest_waiting"), params, |row| Ok(JobId::from_bytes(column::id(row, "job")?)))?;
+            let job = transaction.row(sql!("windows" + "oldest_waiting"), params, |row| {
+                Ok(JobId::from_bytes(column::id(row, "job")?))
+            })?;
             let Some(job) = job else { return Ok(None) };
             Ok(view(transaction, job)?.map(|view| view.summary))
         };

@@ -102,7 +102,11 @@ impl DurableReads for SqliteReads {
 
     async fn waiting_windows(&self) -> Result<Vec<Window>, Fault> {
         let work = |transaction: &Transaction<'_>| {
-            transaction.rows(sql!("waiting_windows"), named_params! {":now": transaction.now.0}, window)
+            transaction.rows(
+                sql!("windows" + "waiting_windows"),
+                named_params! {":now": transaction.now.0},
+                window,
+            )
         };
         self.fresh.read("read the waiting windows", work).await
     }

@@ -6,6 +6,7 @@
 
 mod gate;
 mod known;
+mod making;
 mod origin;
 mod rate;
 pub(crate) mod secret;
@@ -17,6 +18,7 @@ use std::net::IpAddr;
 use durable::Scope;
 
 pub(crate) use gate::{Gate, enter, session};
+pub use making::make_token;
 pub(crate) use rate::StreamPlace;
 pub(crate) use sessions::{COOKIE, LASTS as SESSION_LASTS};
 pub(crate) use trail::About;

@@ -6,12 +6,11 @@ use api::v1::{Code, MadeToken, Page, Token, TokenRequest, TrailRecord};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use durable::{NewToken, TOKENS, TokenMade};
-use protocol::{Fault, Timestamp};
+use protocol::Fault;
 
 use super::Places;
 use crate::access::About;
-use crate::access::secret::{NewSecret, new_token_id};
+use crate::access::make_token as make;
 use crate::body::{Body, Document};
 use crate::problem::{Refused, Reply};
 use crate::query::Query;
@@ -53,31 +52,9 @@ pub(crate) async fn make_token(
     Body(asked): Body<TokenRequest>,
 ) -> Reply<Response> {
     query.end()?;
-    let secret = NewSecret::token();
-    let new = NewToken {
-        id: new_token_id(),
-        name: asked.name,
-        scopes: asked.scopes.into_iter().map(Into::into).collect(),
-        digest: secret.digest(),
-        lasts_ms: asked.lasts_ms,
-    };
-    new.validate().map_err(api::Problem::from)?;
-    if new.lasts_ms.is_some_and(|ms| i64::try_from(ms).map_or(true, |ms| ms > Timestamp::MAX.0)) {
-        return Err(Refused::new(Code::Invalid, "lasts_ms is longer than time is counted here")
-            .field("lasts_ms")
-            .allowed("1 to 253402300799999"));
-    }
-    let made = match desk.gate.store.make_token(&new).await.map_err(|fault| away(&fault))? {
-        TokenMade::Made(row) => row,
-        TokenMade::IdTaken => return Err(Refused::new(Code::Damaged, "the token's id is taken")),
-        TokenMade::Full => {
-            return Err(Refused::new(Code::Invalid, format!("there are {TOKENS} tokens already"))
-                .hint("revoke those that are not used"));
-        }
-    };
+    let token = make(desk.gate.store.as_ref(), asked).await.map_err(|fault| away(&fault))??;
     desk.gate.known.refresh().await;
-    let about = About(format!("token {} ({})", made.id, made.name));
-    let token = MadeToken { token: secret.reveal().to_owned(), about: Token::from(made) };
+    let about = About(format!("token {} ({})", token.about.id, token.about.name));
     let mut response = (StatusCode::CREATED, Document(token)).into_response();
     response.extensions_mut().insert(about);
     Ok(response)

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use api::conformance::Place;
-use durable::{Access, NewToken, Scope};
-use remora_web::{Handle, NewSecret, Options, Served, new_token_id, serve};
+use api::v1::TokenRequest;
+use durable::{Access, Scope};
+use remora_web::{Handle, Options, Served, make_token, serve};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -75,17 +76,10 @@ pub(crate) async fn token(
     scopes: &[Scope],
     lasts_ms: Option<u64>,
 ) -> (String, String) {
-    let secret = NewSecret::token();
-    let id = new_token_id();
-    let new = NewToken {
-        id: id.clone(),
-        name: "test".into(),
-        scopes: scopes.into(),
-        digest: secret.digest(),
-        lasts_ms,
-    };
-    access.make_token(&new).await.unwrap();
-    (id, secret.reveal().to_owned())
+    let scopes = scopes.iter().map(|scope| (*scope).into()).collect();
+    let asked = TokenRequest { name: "test".to_owned(), scopes, lasts_ms };
+    let made = make_token(access.as_ref(), asked).await.unwrap().unwrap();
+    (made.about.id, made.token)
 }
 
 /// The problem in a response, whose form is checked.

@@ -1,16 +1,5 @@
--- Windows with due rows in the outbox that are not set aside. Steps from window to window through the index, so the
--- cost is in the number of windows, not of rows.
+-- Windows with due rows in the outbox that are not set aside.
 -- $1 now (NULL: the server's clock)
-WITH RECURSIVE step AS (
-  (SELECT queue, kind, priority FROM {schema}.outbox WHERE set_aside IS NULL ORDER BY queue, kind, priority LIMIT 1)
-  UNION ALL
-  SELECT n.queue, n.kind, n.priority
-  FROM step s CROSS JOIN LATERAL (
-    SELECT o.queue, o.kind, o.priority FROM {schema}.outbox o
-    WHERE o.set_aside IS NULL AND (o.queue, o.kind, o.priority) > (s.queue, s.kind, s.priority)
-    ORDER BY o.queue, o.kind, o.priority LIMIT 1
-  ) n
-)
 SELECT queue, kind, priority FROM step s
 WHERE EXISTS (
   SELECT FROM {schema}.outbox o
