@@ -14,7 +14,7 @@ use api::Api as _;
 use api::http::{Http, HttpOptions};
 use api::v1::JobQuery;
 use chaos::fleet::{Fleet, FleetOptions, Weather};
-use chaos::{Scale, Seed, count, eventually, send, shell};
+use chaos::{Scale, Seed, count, send, shell};
 use durable::Configure;
 use protocol::{JobSpec, Phase, RetryPolicy, Timestamp};
 use rustix::process::Signal;

@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
+use runtime::Clock;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
 
 struct Made<T> {
-    at: Instant,
+    at: Duration,
     took: Duration,
     answer: T,
 }
@@ -26,54 +26,92 @@ impl<T, const SHARE: u32> Default for Kept<T, SHARE> {
 
 impl<T: Clone, const SHARE: u32> Kept<T, SHARE> {
     /// The answer that is kept, or a new one.
-    pub(super) async fn get<E>(&self, make: impl Future<Output = Result<T, E>>) -> Result<T, E> {
-        let asked = Instant::now();
+    pub(super) async fn get<E>(
+        &self,
+        clock: &dyn Clock,
+        make: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
+        let asked = clock.boottime();
         let mut kept = self.0.lock().await;
-        let good = |made: &&Made<T>| made.at > asked || made.at.elapsed() < made.took * SHARE;
+        let began = clock.boottime();
+        let good = |made: &&Made<T>| made.at > asked || began.saturating_sub(made.at) < made.took * SHARE;
         if let Some(made) = kept.as_ref().filter(good) {
             return Ok(made.answer.clone());
         }
-        let began = Instant::now();
         let answer = make.await?;
-        *kept = Some(Made { at: Instant::now(), took: began.elapsed(), answer: answer.clone() });
+        let at = clock.boottime();
+        *kept = Some(Made { at, took: at.saturating_sub(began), answer: answer.clone() });
         Ok(answer)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use std::sync::Mutex as Plain;
+
+    use async_trait::async_trait;
 
     use super::*;
 
-    async fn numbered(made: &AtomicU32) -> Result<u32, &'static str> {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        Ok(made.fetch_add(1, Relaxed) + 1)
+    /// A clock that is moved by hand, and what was made on it.
+    #[derive(Default)]
+    struct Hand {
+        now: Plain<Duration>,
+        made: Plain<u32>,
     }
 
-    #[tokio::test(start_paused = true)]
+    impl Hand {
+        fn on(&self, ms: u64) {
+            *self.now.lock().unwrap() += Duration::from_millis(ms);
+        }
+
+        /// Takes 100 ms, and lets the others ask meanwhile.
+        async fn numbered(&self) -> Result<u32, &'static str> {
+            self.on(50);
+            tokio::task::yield_now().await;
+            self.on(50);
+            let mut made = self.made.lock().unwrap();
+            *made += 1;
+            Ok(*made)
+        }
+    }
+
+    #[async_trait]
+    impl Clock for Hand {
+        fn boottime(&self) -> Duration {
+            *self.now.lock().unwrap()
+        }
+
+        fn unix_ms(&self) -> u64 {
+            0
+        }
+
+        async fn sleep(&self, _: Duration) {}
+    }
+
+    #[tokio::test]
     async fn many_who_ask_are_given_one_answer_until_it_is_twenty_times_as_old_as_it_took() {
-        let (kept, made) = (Kept::<_, 20>::default(), AtomicU32::new(0));
-        let ask = || kept.get(numbered(&made));
+        let (kept, hand) = (Kept::<_, 20>::default(), Hand::default());
+        let ask = || kept.get(&hand, hand.numbered());
         assert_eq!(tokio::join!(ask(), ask(), ask()), (Ok(1), Ok(1), Ok(1)));
-        tokio::time::advance(Duration::from_millis(1_999)).await;
+        hand.on(1_999);
         assert_eq!(ask().await, Ok(1));
-        tokio::time::advance(Duration::from_millis(1)).await;
-        assert_eq!((ask().await, made.load(Relaxed)), (Ok(2), 2));
+        hand.on(1);
+        assert_eq!(ask().await, Ok(2));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn what_is_not_kept_is_made_once_for_those_who_ask_together() {
-        let (kept, made) = (Kept::<_, 0>::default(), AtomicU32::new(0));
-        let ask = || kept.get(numbered(&made));
+        let (kept, hand) = (Kept::<_, 0>::default(), Hand::default());
+        let ask = || kept.get(&hand, hand.numbered());
         assert_eq!(tokio::join!(ask(), ask(), ask()), (Ok(1), Ok(1), Ok(1)));
         assert_eq!(ask().await, Ok(2));
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_fault_is_told_to_who_asked_and_not_kept() {
-        let kept = Kept::<_, 20>::default();
-        assert_eq!(kept.get(async { Err("away") }).await, Err("away"));
-        assert_eq!(kept.get(async { Ok::<_, &str>(1) }).await, Ok(1));
+        let (kept, hand) = (Kept::<_, 20>::default(), Hand::default());
+        assert_eq!(kept.get(&hand, async { Err("away") }).await, Err("away"));
+        assert_eq!(kept.get(&hand, async { Ok::<_, &str>(1) }).await, Ok(1));
     }
 }

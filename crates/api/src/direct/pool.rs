@@ -192,7 +192,8 @@ impl Direct {
     }
 
     async fn counts(&self) -> Answer<Vec<PhaseCount>> {
-        self.boards.counts.get(async { Ok(self.rooms.listing.counts().await?) }).await
+        let clock = self.runtime.clock.as_ref();
+        self.boards.counts.get(clock, async { Ok(self.rooms.listing.counts().await?) }).await
     }
 
     async fn board(&self) -> Answer<Board> {
@@ -209,7 +210,7 @@ impl Direct {
 
     pub(super) async fn look_over(&self) -> Answer<Overview> {
         let row = self.rooms.reads.pool().await?;
-        let board = self.boards.overview.get(self.board()).await?;
+        let board = self.boards.overview.get(self.runtime.clock.as_ref(), self.board()).await?;
         let mut jobs: BTreeMap<Phase, u64> = Phase::ALL.into_iter().map(|phase| (phase, 0)).collect();
         for count in board.counts {
             *jobs.entry(count.phase).or_default() += count.jobs;

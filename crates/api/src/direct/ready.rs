@@ -34,8 +34,8 @@ async fn tried(name: &str, trial: impl Future<Output = Answer<()>>) -> ReadyChec
 
 impl Direct {
     pub(super) async fn try_rooms(&self) -> Readiness {
-        let Ok(readiness) =
-            self.boards.readiness.get(async { Ok::<_, Infallible>(self.try_each().await) }).await;
+        let trial = async { Ok::<_, Infallible>(self.try_each().await) };
+        let Ok(readiness) = self.boards.readiness.get(self.runtime.clock.as_ref(), trial).await;
         readiness
     }
 

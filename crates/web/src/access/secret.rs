@@ -32,12 +32,12 @@ pub(crate) fn random_id() -> u128 {
 
 /// The id of a new token: 80 random bits.
 #[must_use]
-pub fn new_token_id() -> String {
+pub(crate) fn new_token_id() -> String {
     digits(&random::<10>(), 16)
 }
 
 /// A token that nobody knows yet. It is shown once, to whoever asked for it.
-pub struct NewSecret(String);
+pub(crate) struct NewSecret(String);
 
 impl NewSecret {
     /// A token.
@@ -45,7 +45,7 @@ impl NewSecret {
     /// # Panics
     /// When the operating system has no randomness to give; nothing can be done safely then.
     #[must_use]
-    pub fn token() -> Self {
+    pub(crate) fn token() -> Self {
         Self(format!("{PREFIX}{}", digits(&random::<32>(), LENGTH)))
     }
 
@@ -56,13 +56,13 @@ impl NewSecret {
 
     /// The secret itself.
     #[must_use]
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
     /// What is stored of it.
     #[must_use]
-    pub fn digest(&self) -> [u8; 32] {
+    pub(crate) fn digest(&self) -> [u8; 32] {
         *blake3::hash(self.0.as_bytes()).as_bytes()
     }
 }

@@ -4,18 +4,12 @@
 
 mod stage;
 
-use coordination::{
-    ActivateAttempt, At, Coordination as _, Enqueue, PoolConfig, Registration, Reserve, RestoreLease,
-};
-use durable::{
-    AcceptFailure, AuthorizeAttempt, Configure, Durable as _, DurableReads as _, RaiseEpoch, ReapLostAttempt,
-};
-use protocol::{AttemptId, FailureCause, Incarnation, JobId, ReservationId, id};
+use coordination::{Coordination as _, RestoreLease};
+use durable::{AuthorizeAttempt, Configure, Durable as _, DurableReads as _, ReapLostAttempt};
+use protocol::{AttemptId, FailureCause, ReservationId};
 use std::sync::Arc;
-use target::StageId;
 
-use crate::conformance::Place;
-use crate::v1::{Inspection, Moment, ReasonCode, Submission, Why};
+use crate::v1::{Inspection, Moment, ReasonCode, Submission};
 use crate::{Api as _, Direct, DirectRooms};
 use stage::{ANNA, BERT, Rooms, codes, next, says, taken};
 

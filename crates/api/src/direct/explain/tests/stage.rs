@@ -1,18 +1,13 @@
 //! Rooms whose clocks stand still, and what is done in them.
 
-use coordination::{
-    ActivateAttempt, At, Coordination as _, Enqueue, PoolConfig, Registration, Reserve, RestoreLease,
-};
-use durable::{
-    AcceptFailure, AuthorizeAttempt, Configure, Durable as _, DurableReads as _, RaiseEpoch, ReapLostAttempt,
-};
+use coordination::{ActivateAttempt, At, Coordination as _, Enqueue, PoolConfig, Registration, Reserve};
+use durable::{AcceptFailure, AuthorizeAttempt, Configure, Durable as _, DurableReads as _, RaiseEpoch};
 use protocol::{AttemptId, FailureCause, Incarnation, JobId, ReservationId, id};
-use std::sync::Arc;
 use target::StageId;
 
+use crate::Api as _;
 use crate::conformance::Place;
-use crate::v1::{Inspection, Moment, ReasonCode, Submission, Why};
-use crate::{Api as _, Direct, DirectRooms};
+use crate::v1::{Inspection, ReasonCode, Submission, Why};
 
 pub(super) const ANNA: Incarnation = Incarnation(21);
 pub(super) const BERT: Incarnation = Incarnation(22);
