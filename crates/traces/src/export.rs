@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use opentelemetry_otlp::{ExporterBuildError, RetryPolicy, SpanExporter, WithHttpConfig as _};
+use opentelemetry_otlp::{ExporterBuildError, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
 
@@ -65,16 +65,20 @@ pub enum ExportError {
 }
 
 impl Exporter {
-    /// Starts the thread. The collector is where `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin say.
-    pub(crate) fn start(resource: &Resource) -> Result<Self, ExportError> {
+    /// Starts the thread. Without an endpoint the collector is where `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin say.
+    pub(crate) fn start(resource: &Resource, endpoint: Option<String>) -> Result<Self, ExportError> {
         let async_runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         // A second installation of the same provider is refused and does no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().timeout(PATIENCE).build()?;
         // Tries are repeated here, where an end is heard.
         let once = RetryPolicy::disabled();
-        let mut exporter =
-            SpanExporter::builder().with_http().with_http_client(client).with_retry_policy(once).build()?;
+        let builder =
+            SpanExporter::builder().with_http().with_http_client(client).with_retry_policy(once);
+        let mut exporter = match endpoint {
+            Some(endpoint) => builder.with_endpoint(endpoint).build()?,
+            None => builder.build()?,
+        };
         exporter.set_resource(resource);
         let (sender, receiver) = sync_channel(QUEUE);
         let (done, is_done) = sync_channel(0);

@@ -70,6 +70,17 @@ fn resource(service: &'static str) -> Resource {
     if named { builder().build() } else { builder().with_service_name(service).build() }
 }
 
+/// Where and how to tell.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The collector's URL for traces, such as `http://127.0.0.1:4318/v1/traces`; what the environment says when `None`.
+    pub endpoint: Option<String>,
+    /// The name where the environment gives none.
+    pub service: &'static str,
+    /// Which jobs.
+    pub sampler: Sampler,
+}
+
 impl Traces {
     /// Starts telling, where the environment asks for it. `service` is the name where it gives none.
     ///
@@ -84,8 +95,17 @@ impl Traces {
             tracing::warn!("{text}; every job is traced");
             Sampler::ALL
         });
-        let exporter = Exporter::start(&resource(service))?;
-        Ok(Some(Self(Arc::new(Tracer { exporter, sampler, attempts: Attempts::default() }))))
+        Self::of(Settings { endpoint: None, service, sampler }).map(Some)
+    }
+
+    /// Starts telling.
+    ///
+    /// # Errors
+    /// When the collector's URL is none, or the system refuses a thread.
+    pub fn of(settings: Settings) -> Result<Self, ExportError> {
+        let exporter = Exporter::start(&resource(settings.service), settings.endpoint)?;
+        let sampler = settings.sampler;
+        Ok(Self(Arc::new(Tracer { exporter, sampler, attempts: Attempts::default() })))
     }
 
     /// Events on their way to `to` are told of.
@@ -106,6 +126,12 @@ impl Traces {
         if why == "lease_lost" {
             self.0.attempts.lose(attempt);
         }
+    }
+
+    /// The worker is done with an attempt. One that has no verdict went on without authority to its end.
+    pub fn left(&self, attempt: AttemptId) {
+        let error = if self.0.attempts.is_lost(attempt) { "lease_lost" } else { "no_verdict" };
+        self.0.fenced(attempt, error);
     }
 
     /// What a program finds in `TRACEPARENT`: its own spans join the job's trace, under its attempt.

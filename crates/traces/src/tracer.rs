@@ -15,6 +15,10 @@ use crate::ids;
 use crate::names::{CLIENT, ERROR, OUTCOME, PROGRESS, Telling, context};
 use crate::sampler::Sampler;
 
+/// The actions that are verdicts; docs/reference/traces.md lists them.
+pub(crate) const SETTLE: [Action; 4] =
+    [Action::AcceptSuccess, Action::AcceptFailure, Action::ReapLostAttempt, Action::FinalizeCancel];
+
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Verdict {
@@ -112,20 +116,11 @@ impl Tracer {
         self.exporter.send(span);
     }
 
-    /// A worker's own event or a room's: verdicts become spans.
+    /// An event: a verdict becomes a span.
     pub(crate) fn heard(&self, event: &Event) {
         let Some(job) = event.job.filter(|job| self.sampler.takes(*job)) else { return };
-        match event.action {
-            Action::AcceptSuccess
-            | Action::AcceptFailure
-            | Action::ReapLostAttempt
-            | Action::FinalizeCancel => self.exporter.send(self.settle(job, event)),
-            Action::CooperativeStop => {
-                if let Some(attempt) = event.attempt.filter(|attempt| self.attempts.is_lost(*attempt)) {
-                    self.fenced(attempt, "lease_lost");
-                }
-            }
-            _ => {}
+        if SETTLE.contains(&event.action) {
+            self.exporter.send(self.settle(job, event));
         }
     }
 
@@ -139,10 +134,6 @@ impl Tracer {
                     None => told,
                 }
             }
-            None => told,
-        };
-        let told = match event.detail.worker {
-            Some(worker) => told.with(CLIENT, worker.to_string()),
             None => told,
         };
         let (outcome, error) = match event.outcome {
