@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use durable::DurableRoom;
 use protocol::EventSink;
 use worker::{Companion, Rooms};
 
@@ -51,12 +52,18 @@ mod told {
         /// The same rooms, whose answers are told of.
         #[must_use]
         pub fn over(&self, rooms: Rooms, ear: Ear) -> Rooms {
-            let Some(traces) = &self.0 else { return rooms };
+            Rooms { durable: self.over_durable(rooms.durable, ear), ..rooms }
+        }
+
+        /// The same for the durable room alone.
+        #[must_use]
+        pub fn over_durable(&self, room: Arc<dyn DurableRoom>, ear: Ear) -> Arc<dyn DurableRoom> {
+            let Some(traces) = &self.0 else { return room };
             let ear = match ear {
                 Ear::Own => traces::Ear::Own,
                 Ear::Served => traces::Ear::Served,
             };
-            Rooms { durable: traces.over(rooms.durable, ear), ..rooms }
+            traces.over(room, ear)
         }
 
         pub(crate) fn companion(&self) -> Option<Arc<dyn Companion>> {
@@ -118,7 +125,9 @@ mod told {
         #[must_use]
         pub fn begin(_: &'static str) -> Self {
             if std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").is_ok_and(|endpoint| !endpoint.is_empty()) {
-                tracing::warn!("OTEL_EXPORTER_OTLP_ENDPOINT is set, but this build was made without the feature `otel`");
+                tracing::warn!(
+                    "OTEL_EXPORTER_OTLP_ENDPOINT is set, but this build was made without the feature `otel`"
+                );
             }
             Self
         }
@@ -133,6 +142,12 @@ mod told {
         #[must_use]
         pub fn over(&self, rooms: Rooms, _: Ear) -> Rooms {
             rooms
+        }
+
+        /// As it is.
+        #[must_use]
+        pub fn over_durable(&self, room: Arc<dyn DurableRoom>, _: Ear) -> Arc<dyn DurableRoom> {
+            room
         }
 
         pub(crate) fn companion(&self) -> Option<Arc<dyn Companion>> {

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use opentelemetry_otlp::{ExporterBuildError, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_otlp::{
+    ExporterBuildError, RetryPolicy, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
+};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
 
@@ -73,8 +75,7 @@ impl Exporter {
         let client = reqwest::Client::builder().timeout(PATIENCE).build()?;
         // Tries are repeated here, where an end is heard.
         let once = RetryPolicy::disabled();
-        let builder =
-            SpanExporter::builder().with_http().with_http_client(client).with_retry_policy(once);
+        let builder = SpanExporter::builder().with_http().with_http_client(client).with_retry_policy(once);
         let mut exporter = match endpoint {
             Some(endpoint) => builder.with_endpoint(endpoint).build()?,
             None => builder.build()?,
@@ -107,7 +108,8 @@ impl Exporter {
     pub(crate) fn finish(&self) {
         self.shared.ended.store(true, Ordering::Release);
         drop(self.sender.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let Some((thread, is_done)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        let Some((thread, is_done)) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+        else {
             return;
         };
         thread.thread().unpark();
@@ -146,7 +148,9 @@ impl Sending {
                 Err(_) => "no answer in time".to_owned(),
             };
             self.tell(&error);
-            let Some(pause) = pauses.next().filter(|_| !self.shared.ended.load(Ordering::Acquire)) else { break };
+            let Some(pause) = pauses.next().filter(|_| !self.shared.ended.load(Ordering::Acquire)) else {
+                break;
+            };
             thread::park_timeout(*pause);
         }
         self.shared.drop_of(batch.len());

@@ -79,9 +79,9 @@ mod tests {
     fn these_ids_are_for_ever_since_processes_of_two_versions_tell_of_one_job() {
         assert_eq!(
             (send(JobId(1)).to_string().as_str(), process(AttemptId(1)).to_string().as_str()),
-            ("95de4f0e6df64a9a", "PROCESS")
+            ("95de4f0e6df64a9a", "118f869e88aba233")
         );
         let named = traceparent(JobId(1), AttemptId(1), true);
-        assert_eq!(named, "00-00000000000000000000000000000001-PROCESS-01");
+        assert_eq!(named, "00-00000000000000000000000000000001-118f869e88aba233-01");
     }
 }

@@ -59,10 +59,10 @@ pub fn are_wanted() -> bool {
 
 /// Who tells: `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`, else `service`.
 fn resource(service: &'static str) -> Resource {
-    let builder = || Resource::builder().with_attribute(opentelemetry::KeyValue::new(
-        "service.version",
-        env!("CARGO_PKG_VERSION"),
-    ));
+    let builder = || {
+        Resource::builder()
+            .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+    };
     let named = variable("OTEL_SERVICE_NAME").is_some()
         || variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|all| {
             all.split(',').any(|one| one.split('=').next().is_some_and(|name| name.trim() == "service.name"))
@@ -92,7 +92,7 @@ impl Traces {
         }
         let (name, argument) = (variable("OTEL_TRACES_SAMPLER"), variable("OTEL_TRACES_SAMPLER_ARG"));
         let sampler = Sampler::of(name.as_deref(), argument.as_deref()).unwrap_or_else(|text| {
-            tracing::warn!("{text}; every job is traced");
+            tracing::warn!(error = text, "not a sampler; every job is traced");
             Sampler::ALL
         });
         Self::of(Settings { endpoint: None, service, sampler }).map(Some)

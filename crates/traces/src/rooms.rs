@@ -84,13 +84,7 @@ impl Heard {
 }
 
 impl Ears for Heard {
-    fn submit(
-        &self,
-        answers: &Vec<Stamped<Submitted>>,
-        since: SystemTime,
-        _: &Origin,
-        batch: &[Submit],
-    ) {
+    fn submit(&self, answers: &Vec<Stamped<Submitted>>, since: SystemTime, _: &Origin, batch: &[Submit]) {
         for (answer, request) in answers.iter().zip(batch) {
             if let Step::Taken(submitted) = &answer.step
                 // The answer to a repeated request says that the job was there; its id tells whose it is.
@@ -158,7 +152,10 @@ impl Ears for Heard {
         _: &Origin,
         batch: &[AcceptFailure],
     ) {
-        self.verdicts(answers, batch.iter().map(|request| (request.attempt, Some(cause_name(request.cause)))));
+        self.verdicts(
+            answers,
+            batch.iter().map(|request| (request.attempt, Some(cause_name(request.cause)))),
+        );
     }
 
     fn reap_lost_attempt(

@@ -64,7 +64,8 @@ mod tests {
         // As ids are made: a time, a version, a variant, and chance.
         let mut chance: u128 = 1;
         let ids = (0..20_000).map(|_| {
-            chance = chance.wrapping_mul(0xda94_2042_e4dd_58b5).wrapping_add(0x1234_5678_9abc_def1) ^ (chance >> 67);
+            chance = chance.wrapping_mul(0xda94_2042_e4dd_58b5).wrapping_add(0x1234_5678_9abc_def1)
+                ^ (chance >> 67);
             JobId::v7(1_790_000_000_000, chance)
         });
         ids.filter(|job| sampler.takes(*job)).count()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use durable::{Authorized, AuthorizeAttempt, Submit};
+use durable::{AuthorizeAttempt, Authorized, Submit};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{Link, SpanKind};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents};
@@ -98,7 +98,8 @@ impl Tracer {
                 let told = Telling::new(job, ids::process(attempt), "process", "process");
                 let told = told.attempt(attempt, token).with(OUTCOME, verdict.phase.name());
                 let parent = ids::send(job);
-                Telling { kind: SpanKind::Consumer, parent, since: made_at(attempt), ..told }.end(verdict.error)
+                Telling { kind: SpanKind::Consumer, parent, since: made_at(attempt), ..told }
+                    .end(verdict.error)
             }
         };
         self.exporter.send(span);

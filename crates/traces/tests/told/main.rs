@@ -131,13 +131,20 @@ async fn a_job_is_one_trace_with_its_attempts_under_its_submission() {
             assert_eq!(span.parent_span_id, send.span_id);
             assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
             let told = attributes(span);
-            (told["remora.job.fence"].clone(), told["remora.job.outcome"].clone(), told.get("error.type").cloned())
+            (
+                told["remora.job.fence"].clone(),
+                told["remora.job.outcome"].clone(),
+                told.get("error.type").cloned(),
+            )
         })
         .collect();
-    assert_eq!(ends, [
-        ("1".to_owned(), "retry_wait".to_owned(), Some("timed_out".to_owned())),
-        ("2".to_owned(), "succeeded".to_owned(), None),
-    ]);
+    assert_eq!(
+        ends,
+        [
+            ("1".to_owned(), "retry_wait".to_owned(), Some("timed_out".to_owned())),
+            ("2".to_owned(), "succeeded".to_owned(), None),
+        ]
+    );
     assert_eq!(processes[0].status.as_ref().unwrap().message, "timed_out");
     assert_eq!(processes[0].events[0].name, "checkpoint");
     assert_eq!(texts(&processes[0].events[0].attributes)["remora.checkpoint.progress"], "1");

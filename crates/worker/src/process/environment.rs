@@ -32,7 +32,9 @@ pub(super) fn start(run: &Run, options: &ProcessOptions) -> Result<Start, StageE
     let control = &run.control;
     let companion = control.session.options.companion.as_ref();
     let added = companion.map(|companion| companion.variables(control.job(), control.attempt()));
-    variables.extend(added.unwrap_or_default().into_iter().filter(|(name, _)| own.iter().all(|(set, _)| set != name)));
+    variables.extend(
+        added.unwrap_or_default().into_iter().filter(|(name, _)| own.iter().all(|(set, _)| set != name)),
+    );
     variables.extend(own.into_iter().filter(|(name, _)| name != "PATH"));
     variables.extend(
         [
