@@ -30,6 +30,7 @@ use tracer::Tracer;
 pub use export::ExportError;
 pub use rooms::Ear;
 pub use sampler::Sampler;
+pub use tracer::SETTLE;
 
 /// The variables that switch traces on.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];

@@ -16,7 +16,7 @@ use crate::names::{CLIENT, ERROR, OUTCOME, PROGRESS, Telling, context};
 use crate::sampler::Sampler;
 
 /// The actions that are verdicts; docs/reference/traces.md lists them.
-pub(crate) const SETTLE: [Action; 4] =
+pub const SETTLE: [Action; 4] =
     [Action::AcceptSuccess, Action::AcceptFailure, Action::ReapLostAttempt, Action::FinalizeCancel];
 
 /// How an attempt ended.

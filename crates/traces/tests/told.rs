@@ -1,8 +1,6 @@
 //! What a collector is told of jobs: one trace each, spans under each other, and what docs/reference/traces.md says.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
-mod receiver;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +11,11 @@ use durable::conformance::world::{Claimed, at_once, checkpoint, failure, loss, r
 use durable::conformance::{Fixture, World};
 use durable::sqlite::{Options, SqliteRoom};
 use durable::{DurableRoom, Retried, Retry};
-use opentelemetry_proto::tonic::trace::v1::Span;
 use protocol::{
     Action, ActorId, AttemptId, Detail, Event, FailureCause, Guard, JobId, JobSpec, NoEvents, Outcome, Token,
 };
-use receiver::{Receiver, texts};
-use remora_traces::{Ear, Sampler, Settings, Traces, ids};
+use remora_traces::{Ear, SETTLE, Sampler, Settings, Traces, ids};
+use testbed::collector::{Collector, Span, hex as id, texts};
 
 /// A durable room that is told of, as a worker's process has it.
 struct Told {
@@ -68,10 +65,6 @@ impl Place {
     }
 }
 
-fn id(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The spans of a job, by name in order of their ends.
 fn of(spans: &[(String, Span)], job: JobId) -> Vec<Span> {
     let trace = ids::trace(job).to_string();
@@ -103,11 +96,11 @@ async fn two_attempts(world: &World) -> (Claimed, Claimed) {
 
 #[tokio::test]
 async fn a_job_is_one_trace_with_its_attempts_under_its_submission() {
-    let receiver = Receiver::start().await;
-    let place = Place::new(traces(receiver.url(), Sampler::ALL));
+    let collector = Collector::start().unwrap();
+    let place = Place::new(traces(format!("{}/v1/traces", collector.url()), Sampler::ALL));
     let (first, second) = two_attempts(&place.world).await;
     place.finish().await;
-    let all = receiver.spans();
+    let all = collector.spans();
     assert!(all.iter().all(|(service, _)| service == "tested"), "{all:?}");
     let spans = of(&all, first.job);
     assert_eq!(spans.len(), 5, "{spans:#?}");
@@ -158,13 +151,13 @@ async fn a_job_is_one_trace_with_its_attempts_under_its_submission() {
 
 #[tokio::test]
 async fn a_fenced_outcome_is_told_twice_as_the_refused_verdict_and_as_what_went_on() {
-    let receiver = Receiver::start().await;
-    let place = Place::new(traces(receiver.url(), Sampler::ALL));
+    let collector = Collector::start().unwrap();
+    let place = Place::new(traces(format!("{}/v1/traces", collector.url()), Sampler::ALL));
     let world = &place.world;
     let claimed = world.running(spec()).await;
     world.persist(&claimed, 1).await;
     place.traces.stopped(claimed.attempt, "lease_lost");
-    let reaper = traces(receiver.url(), Sampler::ALL);
+    let reaper = traces(format!("{}/v1/traces", collector.url()), Sampler::ALL);
     let seen_there = reaper.over(Arc::clone(&place.room), Ear::Own);
     taken(seen_there.reap_lost_attempt(&world.origin(), &[loss(&claimed)]).await);
     let late = world.room.persist_checkpoint(&world.origin(), &[checkpoint(&claimed, 2)]).await;
@@ -174,7 +167,7 @@ async fn a_fenced_outcome_is_told_twice_as_the_refused_verdict_and_as_what_went_
     place.traces.left(claimed.attempt);
     tokio::task::spawn_blocking(move || reaper.finish()).await.unwrap();
     place.finish().await;
-    let spans = of(&receiver.spans(), claimed.job);
+    let spans = of(&collector.spans(), claimed.job);
     let lost = named(&spans, "process");
     assert_eq!(lost.len(), 1, "told by whoever reaped, who had not seen the claim: {spans:#?}");
     assert_eq!(attributes(lost[0])["error.type"], "lost");
@@ -192,8 +185,8 @@ async fn a_fenced_outcome_is_told_twice_as_the_refused_verdict_and_as_what_went_
 
 #[tokio::test]
 async fn of_attempts_of_served_workers_only_what_they_cannot_tell_is_told() {
-    let receiver = Receiver::start().await;
-    let place = Place::new(traces(receiver.url(), Sampler::ALL));
+    let collector = Collector::start().unwrap();
+    let place = Place::new(traces(format!("{}/v1/traces", collector.url()), Sampler::ALL));
     let world = &place.world;
     let served = place.traces.over(Arc::clone(&place.room), Ear::Served);
     let job = world.submit(spec()).await;
@@ -213,7 +206,7 @@ async fn of_attempts_of_served_workers_only_what_they_cannot_tell_is_told() {
         claims.push(claimed);
     }
     place.finish().await;
-    let spans = of(&receiver.spans(), job);
+    let spans = of(&collector.spans(), job);
     let processes = named(&spans, "process films");
     assert_eq!(processes.len(), 1, "the worker tells of the second itself: {spans:#?}");
     assert_eq!(id(&processes[0].span_id), ids::process(claims[0].attempt).to_string());
@@ -223,14 +216,14 @@ async fn of_attempts_of_served_workers_only_what_they_cannot_tell_is_told() {
 
 #[tokio::test]
 async fn a_retry_that_makes_a_new_job_is_a_trace_of_its_own_linked_to_the_old_one() {
-    let receiver = Receiver::start().await;
-    let place = Place::new(traces(receiver.url(), Sampler::ALL));
+    let collector = Collector::start().unwrap();
+    let place = Place::new(traces(format!("{}/v1/traces", collector.url()), Sampler::ALL));
     let world = &place.world;
     let failed = world.failed().await;
     let retry = Retry { job: failed.job, new_job: world.job_id() };
     let Retried::NewJob(new) = taken(world.room.retry(&world.origin(), &[retry]).await) else { panic!() };
     place.finish().await;
-    let spans = of(&receiver.spans(), new);
+    let spans = of(&collector.spans(), new);
     assert_eq!((spans.len(), spans[0].name.as_str()), (1, "send"));
     let link = &spans[0].links[0];
     assert_eq!(id(&link.trace_id), ids::trace(failed.job).to_string());
@@ -239,11 +232,11 @@ async fn a_retry_that_makes_a_new_job_is_a_trace_of_its_own_linked_to_the_old_on
 
 #[tokio::test]
 async fn a_job_that_is_not_sampled_is_told_of_by_nobody_and_its_program_knows() {
-    let receiver = Receiver::start().await;
-    let place = Place::new(traces(receiver.url(), Sampler::NONE));
+    let collector = Collector::start().unwrap();
+    let place = Place::new(traces(format!("{}/v1/traces", collector.url()), Sampler::NONE));
     let (first, _) = two_attempts(&place.world).await;
     place.finish().await;
-    assert_eq!((receiver.spans().len(), place.traces.dropped()), (0, 0));
+    assert_eq!((collector.spans().len(), place.traces.dropped()), (0, 0));
     assert!(place.traces.traceparent(first.job, first.attempt).ends_with("-00"));
 }
 
@@ -305,8 +298,8 @@ fn manual(heading: &str) -> BTreeMap<String, BTreeSet<String>> {
 
 #[tokio::test]
 async fn the_manual_lists_what_is_told_all_of_it_and_nothing_else() {
-    let receiver = Receiver::start().await;
-    let place = Place::new(traces(receiver.url(), Sampler::ALL));
+    let collector = Collector::start().unwrap();
+    let place = Place::new(traces(format!("{}/v1/traces", collector.url()), Sampler::ALL));
     let world = &place.world;
     two_attempts(world).await;
     world.cancelled().await;
@@ -323,7 +316,7 @@ async fn the_manual_lists_what_is_told_all_of_it_and_nothing_else() {
     place.finish().await;
     let mut spans: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut events: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (_, span) in receiver.spans() {
+    for (_, span) in collector.spans() {
         let stem = span.name.split(' ').next().unwrap().to_owned();
         spans.entry(stem).or_default().extend(attributes(&span).into_keys());
         for event in span.events {
@@ -332,4 +325,7 @@ async fn the_manual_lists_what_is_told_all_of_it_and_nothing_else() {
     }
     assert_eq!(manual("Spans"), spans);
     assert_eq!(manual("Events of spans"), events);
+    let verdicts = SETTLE.into_iter().chain([Action::AuthorizeAttempt, Action::PersistCheckpoint]);
+    let actions: BTreeSet<_> = verdicts.map(|action| action.name().to_owned()).collect();
+    assert_eq!(manual("From an action to its span").into_keys().collect::<BTreeSet<_>>(), actions);
 }
