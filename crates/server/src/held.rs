@@ -93,3 +93,21 @@ impl Instruments {
         HeldRooms { rooms, metrics: self.metrics, _traced: self.traced }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::SystemClock;
+
+    #[test]
+    fn where_nobody_can_ask_for_numbers_and_no_events_are_kept_rooms_build_none() {
+        let sink_is_on = |events: Option<&Arc<FileEvents>>, scraped| {
+            Instruments::begin("remora", events, scraped, Arc::new(SystemClock)).sink.is_on()
+        };
+        assert!(!sink_is_on(None, false) && sink_is_on(None, true));
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let events = FileEvents::start(folder.path(), "owner").expect("events are recorded");
+        assert!(sink_is_on(Some(&events), false));
+        events.finish();
+    }
+}
