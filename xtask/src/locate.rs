@@ -5,9 +5,9 @@
 
 use std::io::Write as _;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use protocol::machine::{Seen, instance::outline};
-use protocol::{Action, Guard};
+use protocol::{Action, Guard, Room};
 
 use crate::spec::places::{Places, law_file};
 use crate::spec::{read_specs, root};
@@ -39,6 +39,9 @@ pub(crate) fn run(args: Vec<String>) -> anyhow::Result<()> {
             format!("    {:<24} {}{only}", line.guard, seen(line.seen))
         }));
     }
+    if let Some(action) = action {
+        lines.extend(told(action, &read_traces(&root)?));
+    }
     if let Some(guard) = Guard::from_name(name) {
         let asks = |action: &Action| outline(*action).iter().any(|line| line.guard == guard);
         let asking = Action::ALL.into_iter().filter(asks);
@@ -51,11 +54,50 @@ pub(crate) fn run(args: Vec<String>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The manual's page of traces, whose table a test holds to what is told.
+fn read_traces(root: &std::path::Path) -> anyhow::Result<String> {
+    let path = root.join("docs/reference/traces.md");
+    std::fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))
+}
+
+/// The metrics that count and measure an action, and its span where it has one.
+fn told(action: Action, traces: &str) -> Vec<String> {
+    let name = action.name();
+    let mut lines = vec![format!("    metric  remora_actions_total{{action=\"{name}\"}}")];
+    let room = match action.room() {
+        Room::Durable => Some("durable"),
+        Room::Coordination => Some("coordination"),
+        _ => None,
+    };
+    lines.extend(room.map(|room| {
+        format!("    metric  remora_room_request_duration_seconds{{room=\"{room}\",action=\"{name}\"}}")
+    }));
+    let start = format!("| `{name}` | ");
+    let row = traces.lines().find_map(|line| line.strip_prefix(start.as_str()));
+    lines.extend(row.map(|row| format!("    span    {}", row.trim_end_matches(" |").replace('`', ""))));
+    lines
+}
+
 fn seen(seen: Seen) -> &'static str {
     match seen {
         Seen::Here => "its own room holds it",
         Seen::Carried => "the request carries it",
         Seen::Sender => "the sender's own",
         Seen::Elsewhere => "another room holds it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_leads_to_its_metrics_and_its_span_where_it_has_one() {
+        let traces = read_traces(&root().unwrap()).unwrap();
+        let lines = told(Action::AcceptSuccess, &traces).join("\n");
+        assert!(lines.contains(r#"remora_actions_total{action="accept_success"}"#), "{lines}");
+        assert!(lines.contains(r#"{room="durable",action="accept_success"}"#), "{lines}");
+        assert!(lines.contains("span    process ends; settle"), "{lines}");
+        assert_eq!(told(Action::SendOutcome, &traces).len(), 1);
     }
 }

@@ -2,7 +2,7 @@
 //! those of an installation by their URLs.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use api::http::{Http, HttpOptions};
 use api::v1::Code;
@@ -10,7 +10,7 @@ use api::{Api, Direct, DirectRooms, Problem};
 #[cfg(feature = "embedded")]
 use durable::{DurableReads, Listing};
 use protocol::NoEvents;
-use remora::{Client, DataFolder, RoomUrls, RoomsError};
+use remora::{Client, DataFolder, Ear, RoomUrls, RoomsError, Traced};
 use target::Target;
 use target::file::FileTarget;
 use tokio::sync::OnceCell;
@@ -28,6 +28,8 @@ pub(crate) struct Site {
     /// A server's API, in place of both.
     url: Option<String>,
     opened: OnceCell<(Client, Arc<dyn Target>)>,
+    /// What this process tells of the jobs that it submits, itself, to a store.
+    traced: OnceLock<Traced>,
 }
 
 impl Site {
@@ -46,7 +48,8 @@ impl Site {
         )
         .map_err(|error| Failure::from(error).with_code(code::USAGE))?;
         let url = arguments.url.clone().filter(|url| !url.is_empty() && !arguments.direct);
-        Ok(Self { dir: arguments.dir.clone(), rooms, url, opened: OnceCell::new() })
+        let (opened, traced) = (OnceCell::new(), OnceLock::new());
+        Ok(Self { dir: arguments.dir.clone(), rooms, url, opened, traced })
     }
 
     /// Whether a server is asked, on whatever machine it runs.
@@ -97,7 +100,8 @@ impl Site {
             None if make || DataFolder::new(&self.dir).database().is_file() => {
                 let write = server::OfflineWrite::open(&DataFolder::new(&self.dir))?;
                 let room = Arc::clone(&write.room);
-                let changes = Arc::clone(&room) as Arc<dyn durable::Durable>;
+                let heard = self.traced().over_durable(Arc::clone(&room) as Arc<_>, Ear::Own);
+                let changes = heard as Arc<dyn durable::Durable>;
                 let offline = Offline { changes: Some(changes), held: Some(Arc::new(write)) };
                 self.without_owner(Arc::clone(&room) as Arc<dyn Listing>, room, offline).await
             }
@@ -130,9 +134,14 @@ impl Site {
         Ok(Arc::new(Direct::new(rooms)))
     }
 
+    fn traced(&self) -> &Traced {
+        self.traced.get_or_init(|| Traced::begin("remora-cli"))
+    }
+
     async fn opened(&self, rooms: &RoomUrls) -> Result<&(Client, Arc<dyn Target>), Failure> {
         let open = || async {
             let rooms = rooms.open(&NoEvents::shared()).await.map_err(explain)?;
+            let rooms = self.traced().over(rooms, Ear::Own);
             Ok::<_, Failure>((Client::of(&rooms), rooms.target))
         };
         self.opened.get_or_try_init(open).await

@@ -7,19 +7,19 @@ mod access;
 mod args;
 mod commands;
 mod failure;
+mod logging;
 mod parse;
 mod printer;
 mod spec;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
 use access::Site;
 use args::{Arguments, Verb};
 use failure::Failure;
+use logging::LogFormat;
 use printer::Printer;
 
 fn main() -> ExitCode {
@@ -36,8 +36,9 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    start_logging(log_level(&arguments));
-    let printer = Printer::new(arguments.output);
+    let format = log_format(&arguments.verb);
+    logging::start(log_level(&arguments), format);
+    let printer = Printer::new(arguments.output, format);
     match dispatch(arguments, &printer) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
@@ -57,15 +58,14 @@ fn log_level(arguments: &Arguments) -> &'static str {
     }
 }
 
-/// `RUST_LOG` decides; else the level given.
-pub(crate) fn start_logging(level: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false)
-        .init();
+/// What keeps running may have its log read by programs.
+fn log_format(verb: &Verb) -> LogFormat {
+    match verb {
+        Verb::Dev(dev) => dev.log.log_format,
+        Verb::Server(server) => server.log.log_format,
+        Verb::Worker(worker) => worker.log.log_format,
+        _ => LogFormat::Text,
+    }
 }
 
 fn dispatch(arguments: Arguments, printer: &Printer) -> Result<u8, Failure> {

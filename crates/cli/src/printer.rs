@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::logging::{LogFormat, json_line};
 
 /// The form of data on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,12 +23,14 @@ pub(crate) struct Printer {
     output: Output,
     /// Whether standard error is a terminal that may show colours and bars.
     lively: bool,
+    /// Whether standard error is read by programs.
+    log: LogFormat,
 }
 
 impl Printer {
-    pub(crate) fn new(output: Output) -> Self {
+    pub(crate) fn new(output: Output, log: LogFormat) -> Self {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { output, lively: io::stderr().is_terminal() && !no_color }
+        Self { output, lively: log == LogFormat::Text && io::stderr().is_terminal() && !no_color, log }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -82,7 +85,10 @@ impl Printer {
 
     /// A remark to the person: standard error.
     pub(crate) fn remark(&self, text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = match self.log {
+            LogFormat::Text => writeln!(io::stderr().lock(), "{text}"),
+            LogFormat::Json => writeln!(io::stderr().lock(), "{}", json_line(text)),
+        };
     }
 
     /// Bytes of a job's log: standard error.

@@ -6,7 +6,10 @@
 //! fails. Does not sum over processes: each tells of itself, and of the installation where it can ask.
 
 mod counted;
+mod dropped;
+mod http;
 mod process;
+mod rebuild;
 mod state;
 
 use std::fmt;
@@ -25,6 +28,10 @@ use prometheus_client::registry::{Registry, Unit};
 use protocol::EventSink;
 
 use counted::{Counted, Counters};
+use dropped::Dropped;
+use http::Requests;
+use rebuild::Rebuild;
+pub use state::{Answer, Owed};
 
 /// What every name begins with.
 const PREFIX: &str = "remora";
@@ -36,14 +43,21 @@ const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 type Of<const N: usize> = [(&'static str, &'static str); N];
 type Durations = Family<Of<2>, Histogram, fn() -> Histogram>;
 
-/// Hears how long a room took to answer: room, action, time.
-pub type Timer = Arc<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
+/// Hears how long a room took: room, action, time, and whether it answered.
+pub type Timer = Arc<dyn Fn(&'static str, &'static str, Duration, bool) + Send + Sync>;
+/// Hears of an answered HTTP request: the route's template, method, status, time.
+pub type HttpTimer = Arc<dyn Fn(&str, &'static str, u16, Duration) + Send + Sync>;
 
 /// What a process has counted.
 pub struct Metrics {
     registry: Mutex<Registry>,
     counters: Arc<Counters>,
     requests: Durations,
+    http: Requests,
+    rebuild: Arc<Rebuild>,
+    events_dropped: Arc<Dropped>,
+    spans_dropped: Arc<Dropped>,
+    owed: Mutex<Option<Owed>>,
 }
 
 impl fmt::Debug for Metrics {
@@ -63,8 +77,22 @@ impl Default for Metrics {
             Unit::Seconds,
             requests.clone(),
         );
+        let http = Requests::register(&mut registry);
+        let rebuild = Rebuild::register(&mut registry);
+        let events_dropped = Dropped::register(
+            &mut registry,
+            "events_dropped",
+            "Recorded events that were not written, because the disk was full or slow",
+        );
+        let spans_dropped = Dropped::register(
+            &mut registry,
+            "spans_dropped",
+            "Spans that were not exported: too many waited, or the collector took them not",
+        );
         process::register(&mut registry);
-        Self { registry: Mutex::new(registry), counters, requests }
+        let registry = Mutex::new(registry);
+        let owed = Mutex::default();
+        Self { registry, counters, requests, http, rebuild, events_dropped, spans_dropped, owed }
     }
 }
 
@@ -84,10 +112,33 @@ impl Metrics {
     /// What measures the rooms' requests.
     #[must_use]
     pub fn timer(&self) -> Timer {
-        let requests = self.requests.clone();
-        Arc::new(move |room, action, took| {
+        let (requests, rebuild) = (self.requests.clone(), Arc::clone(&self.rebuild));
+        Arc::new(move |room, action, took, answered| {
             requests.get_or_create(&[("room", room), ("action", action)]).observe(took.as_secs_f64());
+            rebuild.hear(room, action, took, answered);
         })
+    }
+
+    /// What counts and measures answered HTTP requests.
+    #[must_use]
+    pub fn http(&self) -> HttpTimer {
+        let requests = self.http.clone();
+        Arc::new(move |route, method, status, took| requests.hear(route, method, status, took))
+    }
+
+    /// Where to ask for the number of events that were not recorded.
+    pub fn events_dropped(&self, ask: impl Fn() -> u64 + Send + Sync + 'static) {
+        self.events_dropped.ask(ask);
+    }
+
+    /// Where to ask for the number of spans that were not exported.
+    pub fn spans_dropped(&self, ask: impl Fn() -> u64 + Send + Sync + 'static) {
+        self.spans_dropped.ask(ask);
+    }
+
+    /// Where to ask for stages that are not swept yet. It is asked when somebody scrapes.
+    pub fn stages_owed(&self, ask: impl Fn() -> Answer + Send + Sync + 'static) {
+        *self.owed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(ask));
     }
 
     /// What this process has counted, and what `api` tells of the installation where it is given.
@@ -96,7 +147,10 @@ impl Metrics {
     /// Never, unless there is no memory for it.
     pub async fn scrape(&self, api: Option<&dyn Api>) -> Result<String, fmt::Error> {
         let state = match api {
-            Some(api) => Some(state::registry(api).await),
+            Some(api) => {
+                let owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                Some(state::registry(api, owed).await)
+            }
             None => None,
         };
         let mut text = String::new();

@@ -1,6 +1,8 @@
 //! How the installation is, asked of the port.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -20,6 +22,11 @@ const OTHERS: &str = "(other)";
 /// How long the rooms may take.
 const BOUND: Duration = Duration::from_secs(5);
 
+/// Stages that are not swept yet, as far as they are counted; `None` where the room gives no answer.
+pub type Answer = Pin<Box<dyn Future<Output = Option<usize>> + Send>>;
+/// Asks for them.
+pub type Owed = Arc<dyn Fn() -> Answer + Send + Sync>;
+
 type Seconds = Gauge<f64, AtomicU64>;
 
 fn whole(number: u64) -> i64 {
@@ -27,11 +34,17 @@ fn whole(number: u64) -> i64 {
 }
 
 /// What is known at this moment. A room that gives no answer is told as down, and its numbers are left out.
-pub(crate) async fn registry(api: &dyn Api) -> Registry {
-    let asked = async { tokio::join!(api.overview(), api.queues()) };
-    let (overview, queues) = match tokio::time::timeout(BOUND, asked).await {
-        Ok((overview, queues)) => (overview.ok(), queues.ok()),
-        Err(_) => (None, None),
+pub(crate) async fn registry(api: &dyn Api, owed: Option<Owed>) -> Registry {
+    let stages = async {
+        match owed {
+            Some(owed) => owed().await,
+            None => None,
+        }
+    };
+    let asked = async { tokio::join!(api.overview(), api.queues(), stages) };
+    let (overview, queues, stages) = match tokio::time::timeout(BOUND, asked).await {
+        Ok((overview, queues, stages)) => (overview.ok(), queues.ok(), stages),
+        Err(_) => (None, None, None),
     };
     let mut registry = Registry::with_prefix(PREFIX);
     let coordination = overview.as_ref().is_some_and(|overview| overview.workers.is_some());
@@ -42,6 +55,15 @@ pub(crate) async fn registry(api: &dyn Api) -> Registry {
     if let Some(overview) = &overview {
         jobs(&mut registry, overview);
         places(&mut registry, overview);
+    }
+    if let Some(stages) = stages {
+        let gauge = Gauge::<i64>::default();
+        gauge.set(i64::try_from(stages).unwrap_or(i64::MAX));
+        registry.register(
+            "stages_owed",
+            "Ended attempts whose stage is not swept yet; 100 means as many or more",
+            gauge,
+        );
     }
     if let Some(queues) = queues {
         by_queue(&mut registry, queues);

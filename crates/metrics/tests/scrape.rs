@@ -211,13 +211,69 @@ async fn a_room_that_is_away_is_told_as_down_and_its_numbers_are_left_out() {
 async fn requests_are_measured_by_room_and_action() {
     let metrics = Metrics::new();
     let timer = metrics.timer();
-    timer("durable", "authorize_attempt", Duration::from_millis(3));
-    timer("durable", "authorize_attempt", Duration::from_secs(60));
+    timer("durable", "authorize_attempt", Duration::from_millis(3), true);
+    timer("durable", "authorize_attempt", Duration::from_secs(60), false);
     let told = read(&metrics.scrape(None).await.unwrap());
     let of = |rest: &str| told[&format!("remora_room_request_duration_seconds_{rest}")];
     assert_eq!(of(r#"count{room="durable",action="authorize_attempt"}"#), 2.0);
     assert_eq!(of(r#"bucket{le="0.005",room="durable",action="authorize_attempt"}"#), 1.0);
     assert_eq!(of(r#"bucket{le="+Inf",room="durable",action="authorize_attempt"}"#), 2.0);
+}
+
+#[tokio::test]
+async fn http_requests_are_counted_by_route_method_and_class_and_measured() {
+    let metrics = Metrics::new();
+    let hear = metrics.http();
+    hear("/v1/jobs/{job}", "GET", 200, Duration::from_millis(3));
+    hear("/v1/jobs/{job}", "GET", 206, Duration::from_millis(3));
+    hear("/v1/jobs/{job}", "GET", 404, Duration::from_millis(3));
+    hear("(other)", "POST", 405, Duration::from_millis(1));
+    let told = read(&metrics.scrape(None).await.unwrap());
+    for (series, count) in [
+        (r#"remora_http_requests_total{route="/v1/jobs/{job}",method="GET",status="2xx"}"#, 2.0),
+        (r#"remora_http_requests_total{route="/v1/jobs/{job}",method="GET",status="4xx"}"#, 1.0),
+        (r#"remora_http_requests_total{route="(other)",method="POST",status="4xx"}"#, 1.0),
+        (r#"remora_http_request_duration_seconds_count{route="/v1/jobs/{job}",method="GET"}"#, 3.0),
+    ] {
+        assert_eq!(told.get(series), Some(&count), "{series} in {told:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rebuild_is_measured_from_raising_the_epoch_to_opening_it() {
+    let metrics = Metrics::new();
+    let timer = metrics.timer();
+    let seconds = async || read(&metrics.scrape(None).await.unwrap())["remora_rebuild_seconds"];
+    let raised = Duration::from_millis(1_500);
+    timer("coordination", "open_epoch", Duration::ZERO, true);
+    assert_eq!(seconds().await, 0.0, "one that another process raised");
+    timer("durable", "raise_epoch", raised, true);
+    timer("coordination", "install_epoch", Duration::ZERO, true);
+    timer("durable", "open_epoch", Duration::ZERO, true);
+    timer("coordination", "open_epoch", Duration::ZERO, false);
+    assert_eq!(seconds().await, 0.0, "no answer, not open");
+    timer("durable", "raise_epoch", Duration::ZERO, true);
+    timer("coordination", "open_epoch", Duration::ZERO, true);
+    let took = seconds().await;
+    assert!((1.5..5.0).contains(&took), "from the first raise on: {took}");
+}
+
+#[tokio::test]
+async fn what_was_dropped_and_what_is_owed_is_asked_for_when_somebody_scrapes() {
+    let place = Place::new().await;
+    let metrics = Metrics::new();
+    let told = read(&metrics.scrape(Some(&place.direct())).await.unwrap());
+    assert_eq!((told["remora_events_dropped_total"], told["remora_spans_dropped_total"]), (0.0, 0.0));
+    assert!(!told.contains_key("remora_stages_owed"));
+    metrics.events_dropped(|| 7);
+    metrics.spans_dropped(|| 8);
+    metrics.stages_owed(|| Box::pin(async { Some(9) }));
+    let told = read(&metrics.scrape(Some(&place.direct())).await.unwrap());
+    assert_eq!((told["remora_events_dropped_total"], told["remora_spans_dropped_total"]), (7.0, 8.0));
+    assert_eq!(told["remora_stages_owed"], 9.0);
+    metrics.stages_owed(|| Box::pin(async { None }));
+    let told = read(&metrics.scrape(Some(&place.direct())).await.unwrap());
+    assert!(!told.contains_key("remora_stages_owed"), "no answer, no number");
 }
 
 /// Names of metrics in a text.
@@ -234,7 +290,9 @@ async fn dashboard_alerts_and_manual_name_what_is_told() {
     let metrics = Metrics::new();
     let sink = metrics.counting(NoEvents::shared());
     kinds().for_each(|event| sink.record(event));
-    (metrics.timer())("durable", "pool", Duration::from_millis(1));
+    (metrics.timer())("durable", "pool", Duration::from_millis(1), true);
+    (metrics.http())("(other)", "GET", 404, Duration::from_millis(1));
+    metrics.stages_owed(|| Box::pin(async { Some(0) }));
     place.submit("k").await;
     let text = metrics.scrape(Some(&place.direct())).await.unwrap();
     let told: BTreeSet<String> =

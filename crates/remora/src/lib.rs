@@ -37,6 +37,7 @@ mod health;
 mod job;
 mod recording;
 mod rooms;
+mod traced;
 mod watched;
 mod worker_process;
 
@@ -48,6 +49,7 @@ pub use job::{Context, Job, JobError};
 pub use protocol::{JobId, JobSpec, Phase, Token, UserProgress};
 pub use recording::{EVENTS_END, FileEvents};
 pub use rooms::{ROOM_VARIABLES, RoomUrls, RoomsError};
+pub use traced::{Ear, Traced};
 pub use watched::{Timer, Watches};
 pub use worker::Rooms;
 pub use worker_process::{WARDEN_WORD, WorkerProcess, WorkerProcessError, init};

@@ -16,8 +16,8 @@ use worker::Rooms;
 /// The least time between two lines about the same silence.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Hears how long a store took to answer: store, action, time.
-pub type Timer = Arc<dyn Fn(&'static str, &'static str, Duration) + Send + Sync>;
+/// Hears how long a store took: store, action, time, and whether it answered.
+pub type Timer = Arc<dyn Fn(&'static str, &'static str, Duration, bool) + Send + Sync>;
 
 /// The stores that a process watches.
 #[derive(Clone)]
@@ -160,7 +160,7 @@ macro_rules! watched {
                 self.watch.hear(sent, &answer);
                 if let Some(timer) = &self.timer {
                     let took = self.watch.clock.boottime().saturating_sub(sent);
-                    timer(self.watch.store, stringify!($method), took);
+                    timer(self.watch.store, stringify!($method), took, answer.is_ok());
                 }
                 answer
             })*

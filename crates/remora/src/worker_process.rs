@@ -27,6 +27,7 @@ use crate::folder::DataFolder;
 use crate::job::{Job, Typed};
 use crate::recording::FileEvents;
 use crate::rooms::{RoomUrls, RoomsError};
+use crate::traced::{Ear, Traced};
 use crate::watched::Watches;
 
 /// The word that makes this binary a warden.
@@ -233,12 +234,14 @@ impl WorkerProcess {
             Builder::new_current_thread().enable_all().build().map_err(system("start the async runtime"))?;
         let handling = self.handler_runtime()?;
         let limit_ms = Arc::new(AtomicU64::new(5_000));
-        let options = self.options();
+        let traced = Traced::begin("remora-worker");
+        let options = WorkerOptions { companion: traced.companion(), ..self.options() };
         let events = self.start_events(options.incarnation);
-        let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
-        let (sink, watches) = telling.counting(sink, Watches::new(Runtime::system().clock));
+        let (sink, watches) = telling.counting(events.as_ref(), &traced);
+        let sink = traced.telling(sink);
         let keeper_rooms = watches.over(keeping.block_on(self.connect(&options.name, &limit_ms, &sink))?);
         let rooms = watches.over(main.block_on(self.connect(&options.name, &limit_ms, &sink))?);
+        let rooms = traced.over(rooms, Ear::Own);
         let (own_rooms, incarnation) = (rooms.clone(), options.incarnation);
         let worker = Worker::new(WorkerParts {
             programs: self.executor()?,
@@ -283,6 +286,8 @@ impl WorkerProcess {
             events.finish();
         }
         handling.into_iter().chain([main]).for_each(Tokio::shutdown_background);
+        // Nothing of a job runs here any more: now it may take its time.
+        drop(traced);
         result
     }
 
@@ -359,6 +364,10 @@ impl WorkerProcess {
     }
 }
 
+fn sink_of(events: Option<&Arc<FileEvents>>) -> Arc<dyn EventSink> {
+    events.map_or_else(NoEvents::shared, |events| Arc::clone(events) as Arc<dyn EventSink>)
+}
+
 /// What tells of the worker's health, where that is asked for.
 #[cfg(feature = "health")]
 struct Telling(Option<(std::net::SocketAddr, std::net::TcpListener, Arc<metrics::Metrics>)>);
@@ -373,11 +382,16 @@ impl Telling {
         Ok(Self(Some((address, listener, metrics::Metrics::new()))))
     }
 
-    fn counting(&self, sink: Arc<dyn EventSink>, watches: Watches) -> (Arc<dyn EventSink>, Watches) {
-        match &self.0 {
-            None => (sink, watches),
-            Some((_, _, metrics)) => (metrics.counting(sink), watches.timed(metrics.timer())),
+    fn counting(&self, events: Option<&Arc<FileEvents>>, traced: &Traced) -> (Arc<dyn EventSink>, Watches) {
+        let (sink, watches) = (sink_of(events), Watches::new(Runtime::system().clock));
+        let Some((_, _, metrics)) = &self.0 else { return (sink, watches) };
+        if let Some(events) = events.map(Arc::clone) {
+            metrics.events_dropped(move || events.dropped());
         }
+        if let Some(dropped) = traced.dropped() {
+            metrics.spans_dropped(dropped);
+        }
+        (metrics.counting(sink), watches.timed(metrics.timer()))
     }
 
     async fn tell(
@@ -407,8 +421,8 @@ impl Telling {
         Ok(Self)
     }
 
-    fn counting(&self, sink: Arc<dyn EventSink>, watches: Watches) -> (Arc<dyn EventSink>, Watches) {
-        (sink, watches)
+    fn counting(&self, events: Option<&Arc<FileEvents>>, _: &Traced) -> (Arc<dyn EventSink>, Watches) {
+        (sink_of(events), Watches::new(Runtime::system().clock))
     }
 
     async fn tell(

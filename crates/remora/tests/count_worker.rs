@@ -49,6 +49,7 @@ async fn owner(folder: &DataFolder) -> Owner {
         lease: Some(Duration::from_secs(1)),
         workers,
         events: false,
+        scraped: false,
         cleaner: agents::CleanerOptions::default(),
     };
     Owner::start(options).await.unwrap()

@@ -118,6 +118,7 @@ impl HttpServer {
         let direct = DirectRooms { examine: Some(examine), ..direct };
         let api: Arc<dyn Api> = Arc::new(Direct::new(direct));
         options.extra = options.extra.merge(metrics::router(Arc::clone(&api), Arc::clone(rooms.metrics())));
+        options.hearing = Some(web::Hearing(rooms.metrics().http()));
         let served = Served { api, access: Arc::clone(&rooms.durable) as Arc<dyn durable::Access> };
         Ok(serve(self.listener, served, options).await?)
     }

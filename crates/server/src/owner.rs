@@ -9,8 +9,7 @@ use agents::{AgentRooms, CleanerOptions, Ground, run_all};
 use coordination::memory::{MemoryRoom, Options as MemoryOptions};
 use durable::sqlite::{OpenError, Options as SqliteOptions, SqliteRoom};
 use durable::{Configure, DurableRoom};
-use metrics::Metrics;
-use protocol::{EventSink, Fault, NoEvents};
+use protocol::Fault;
 use remora::{DataFolder, FileEvents, TargetError, adopt_target};
 use runtime::{Caller, Clock, Runtime, SystemClock};
 use target::file::FileTarget;
@@ -20,7 +19,7 @@ use tokio::task::JoinHandle;
 use wire::server::{Listener, Rooms, ServerHandle, ServerOptions, serve};
 
 use crate::control::Control;
-use crate::held::{HeldRooms, metered};
+use crate::held::{HeldRooms, Instruments};
 use crate::lock::{FolderLock, LockError};
 use crate::supervisor::{Supervisor, SupervisorOptions};
 
@@ -35,6 +34,8 @@ pub struct OwnerOptions {
     pub workers: SupervisorOptions,
     /// Whether to record events to files.
     pub events: bool,
+    /// Whether anybody will be able to ask for numbers: where nobody is, none are counted.
+    pub scraped: bool,
     /// The cleaner's options.
     pub cleaner: CleanerOptions,
 }
@@ -97,10 +98,9 @@ impl Owner {
         std::fs::create_dir_all(folder.target()).map_err(system("make the target folder"))?;
         let events = options.events.then(|| FileEvents::start(&folder.events(), "owner"));
         let events = events.transpose().map_err(system("record events"))?;
-        let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
-        let metrics = Metrics::new();
-        let (sink, watches) = metered(&metrics, sink, Arc::new(SystemClock));
-        let sqlite = SqliteOptions { sink: Arc::clone(&sink), ..SqliteOptions::default() };
+        let instruments =
+            Instruments::begin("remora", events.as_ref(), options.scraped, Arc::new(SystemClock));
+        let sqlite = SqliteOptions { sink: Arc::clone(&instruments.sink), ..SqliteOptions::default() };
         let durable = Arc::new(SqliteRoom::open(folder.database(), sqlite)?);
         let target = Arc::new(FileTarget::new(folder.target()));
         adopt_target(durable.as_ref(), target.as_ref())
@@ -108,7 +108,7 @@ impl Owner {
             .map_err(|source| OwnerError::Target { folder: folder.target(), source })?;
         let coordination = Arc::new(MemoryRoom::new(MemoryOptions {
             clock: Arc::new(|| SystemClock.boottime()),
-            events: sink,
+            events: Arc::clone(&instruments.sink),
             ..MemoryOptions::default()
         }));
         let lease_ms = set_lease(durable.as_ref(), options.lease).await?;
@@ -117,22 +117,19 @@ impl Owner {
         let listener = Listener::bind(folder.root()).map_err(system("listen in the data folder"))?;
         let control =
             Control { coordination: Arc::clone(&coordination), supervisor: Arc::clone(&supervisor) };
-        let held = watches.over(worker::Rooms {
+        let held = instruments.over(worker::Rooms {
             durable: Arc::clone(&durable) as Arc<dyn DurableRoom>,
             coordination: Arc::clone(&coordination) as Arc<dyn coordination::CoordinationRoom>,
             target,
         });
-        let rooms = Rooms {
-            durable: Arc::clone(&held.durable),
-            coordination: Arc::clone(&held.coordination),
-            control: Arc::new(control),
-        };
-        let agent_rooms =
-            AgentRooms { durable: held.durable, coordination: held.coordination, target: held.target };
+        let served = instruments.served(&held);
+        let served =
+            Rooms { durable: served.durable, coordination: served.coordination, control: Arc::new(control) };
+        let rooms = instruments.hold(held);
         let drain_limit_ms = Arc::new(AtomicU64::new(lease_ms));
-        let server = serve(listener, rooms, ServerOptions { drain_limit_ms, ..ServerOptions::default() });
+        let server = serve(listener, served, ServerOptions { drain_limit_ms, ..ServerOptions::default() });
         let shutdown = watch::channel(false).0;
-        let ground = Ground::new(agent_rooms.clone(), Runtime::system());
+        let ground = Ground::new(AgentRooms::clone(&rooms), Runtime::system());
         run_all(&ground, options.cleaner, &shutdown.subscribe());
         let supervising = tokio::spawn(Arc::clone(&supervisor).run());
         Ok(Self {
@@ -143,7 +140,7 @@ impl Owner {
             server,
             shutdown,
             events,
-            rooms: HeldRooms::new(agent_rooms, metrics),
+            rooms,
             _lock: lock,
         })
     }

@@ -8,15 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{AgentRooms, CleanerOptions, Ground, run_all};
-use metrics::Metrics;
-use protocol::{EventSink, Fault, NoEvents};
+use protocol::Fault;
 use remora::{DataFolder, FileEvents, RoomUrls, RoomsError};
 use runtime::Runtime;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::held::{HeldRooms, metered};
+use crate::held::{HeldRooms, Instruments};
 use crate::owner::set_lease;
 use crate::supervisor::{Supervisor, SupervisorOptions};
 
@@ -33,6 +32,8 @@ pub struct ReplicaOptions {
     pub workers: SupervisorOptions,
     /// Whether to record events to files.
     pub events: bool,
+    /// Whether anybody will be able to ask for numbers: where nobody is, none are counted.
+    pub scraped: bool,
 }
 
 /// Why it did not start.
@@ -75,27 +76,22 @@ impl Replica {
         let system = |doing| move |source| ReplicaError::System { doing, source };
         let events = options.events.then(|| FileEvents::start(&options.folder.events(), &name));
         let events = events.transpose().map_err(system("record events"))?;
-        let sink = events.clone().map_or_else(NoEvents::shared, |events| events as Arc<dyn EventSink>);
-        let metrics = Metrics::new();
-        let (sink, watches) = metered(&metrics, sink, Arc::clone(&runtime.clock));
-        let rooms = watches.over(options.rooms.open_to_publish(&sink).await?);
+        let clock = Arc::clone(&runtime.clock);
+        let instruments = Instruments::begin("remora-server", events.as_ref(), options.scraped, clock);
+        let rooms = instruments.over(options.rooms.open_to_publish(&instruments.sink).await?);
         let lease_ms = set_lease(rooms.durable.as_ref(), options.lease).await?;
         let workers = SupervisorOptions { rooms: Some(options.rooms), ..options.workers };
         let supervisor = Supervisor::new(workers, options.folder.root().to_owned())
             .map_err(system("become the subreaper of the workers"))?;
-        let rooms =
-            AgentRooms { durable: rooms.durable, coordination: rooms.coordination, target: rooms.target };
+        let rooms = instruments.hold(rooms);
         let shutdown = watch::channel(false).0;
-        run_all(&Ground::new(rooms.clone(), runtime), CleanerOptions::default(), &shutdown.subscribe());
+        run_all(
+            &Ground::new(AgentRooms::clone(&rooms), runtime),
+            CleanerOptions::default(),
+            &shutdown.subscribe(),
+        );
         let supervising = tokio::spawn(Arc::clone(&supervisor).run());
-        Ok(Self {
-            lease_ms,
-            shutdown,
-            events,
-            supervisor,
-            supervising,
-            rooms: HeldRooms::new(rooms, metrics),
-        })
+        Ok(Self { lease_ms, shutdown, events, supervisor, supervising, rooms })
     }
 
     /// The three rooms, for whoever serves them.

@@ -131,8 +131,8 @@ impl Supervisor {
             } else {
                 tracing::warn!(
                     ?backoff,
-                    "a worker died {} times in a minute; waiting before the next start",
-                    deaths.len()
+                    deaths = deaths.len(),
+                    "a worker died too often in a minute; waiting before the next start"
                 );
                 tokio::select! {
                     () = tokio::time::sleep(backoff) => {}

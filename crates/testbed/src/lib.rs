@@ -7,6 +7,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "only tests use it; a sentence says what is missing")]
 
+#[cfg(feature = "collector")]
+pub mod collector;
 mod folder;
 pub mod postgres;
 mod process;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use axum::Router;
 
+use crate::heard::Hearing;
 use crate::tls::TlsFiles;
 
 /// Bounds on what one client may take. Each has a default that a team does not reach.
@@ -44,6 +45,8 @@ pub struct Options {
     pub extra: Router,
     /// Beginnings of paths of `extra` that need no token: what a login page shows.
     pub public: Vec<String>,
+    /// Who hears of each answered request, to count it.
+    pub hearing: Option<Hearing>,
 }
 
 impl std::fmt::Debug for Options {

@@ -21,6 +21,7 @@ use utoipa_axum::routes;
 
 use crate::access::{Gate, enter};
 use crate::document;
+use crate::heard::{Ears, heard};
 use crate::problem::Refused;
 use crate::routes::{access, changes, explain, jobs, login, pool, results, state};
 
@@ -75,7 +76,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Desk>> {
 }
 
 /// Everything that is served.
-pub(crate) fn router(desk: Arc<Desk>, extra: Router) -> Router {
+pub(crate) fn router(desk: Arc<Desk>, extra: Router, ears: Ears) -> Router {
     let gate = Arc::clone(&desk.gate);
     let (api, _) = api().split_for_parts();
     api.with_state(desk)
@@ -84,6 +85,7 @@ pub(crate) fn router(desk: Arc<Desk>, extra: Router) -> Router {
         .method_not_allowed_fallback(other_method)
         .layer(from_fn_with_state(gate, enter))
         .layer(from_fn(bounded))
+        .layer(from_fn_with_state(ears, heard))
 }
 
 async fn nowhere(request: Request) -> Response {

@@ -15,6 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::access::Gate;
 use crate::connection::Line;
 use crate::document;
+use crate::heard::Ears;
 use crate::options::{Options, Refusal};
 use crate::router::{Desk, router};
 use crate::tls::TlsFilesError;
@@ -100,7 +101,8 @@ pub async fn serve(listener: TcpListener, served: Served, options: Options) -> R
         document: document::text(&openapi).into(),
     });
     let has_tls = tls.is_some();
-    let line = Line { router: router(desk, options.extra), tls, ends: ending };
+    let ears = Ears::new(options.hearing, &openapi);
+    let line = Line { router: router(desk, options.extra, ears), tls, ends: ending };
     let accepting = tokio::spawn(accept(listener, line, options.limits.connections));
     Ok(Handle { address, has_tls, ends, accepting })
 }

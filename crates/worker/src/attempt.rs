@@ -10,6 +10,7 @@ use target::{Manifest, StageId};
 use tokio::sync::watch;
 
 use crate::claim::{Claimed, claim, invalidate, read_document};
+use crate::companion::tell_stops;
 use crate::control::{AttemptControl, AttemptIdentity, Stop};
 use crate::handler::{Ending, Run};
 use crate::held::{HeldLease, raise};
@@ -91,6 +92,9 @@ async fn live(session: &Arc<Session>, claimed: Claimed) {
             outcome::report(&control, Ending::failed(FailureCause::Failed, text)).await
         }
     };
+    if let Some(companion) = &session.options.companion {
+        companion.left(attempt);
+    }
     release(session, &control, reported).await;
     folder.remove();
 }
@@ -125,6 +129,7 @@ async fn run(
         ending = session.executors.execute(&spec, Arc::clone(&run)) => ending,
         ending = report_progress(control) => ending,
         ending = time_out(control, spec.timeout_ms) => ending,
+        ending = tell_stops(session.options.companion.clone(), control) => ending,
     };
     outcome::report(control, ending).await
 }

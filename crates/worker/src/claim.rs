@@ -197,6 +197,9 @@ async fn activate(session: &Arc<Session>, ticket: &Ticket, authority: Authority)
         Ok(Step::SetAside(_)) | Err(_) => "no answer",
     };
     activate_refused(session, ticket, &authority, guard).await;
+    if let Some(companion) = &session.options.companion {
+        companion.left(authority.attempt);
+    }
     None
 }
 

@@ -7,6 +7,7 @@
 
 mod attempt;
 mod claim;
+mod companion;
 mod control;
 mod handler;
 mod held;
@@ -23,6 +24,7 @@ mod stage;
 pub mod warden;
 
 pub use attempt::describe;
+pub use companion::Companion;
 pub use control::{AttemptControl, CheckpointError, Stop};
 pub use handler::{Ending, Executor, Handler, HandlerError, Run};
 pub use options::{WorkerOptions, WorkerOptionsError};

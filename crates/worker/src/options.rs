@@ -1,10 +1,13 @@
 //! What a worker is told at its start.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{Incarnation, JobSpec, Violation, job::check_name};
 use thiserror::Error;
+
+use crate::companion::Companion;
 
 /// A worker's options.
 #[derive(Debug, Clone)]
@@ -29,6 +32,8 @@ pub struct WorkerOptions {
     pub stop_kill: Duration,
     /// How long to wait for a wake-up before asking for work anyway.
     pub poll: Duration,
+    /// Who goes along with attempts, such as traces; nobody unless said.
+    pub companion: Option<Arc<dyn Companion>>,
 }
 
 /// Options that do not fit together.
@@ -57,6 +62,7 @@ impl WorkerOptions {
             drain_kill: Duration::from_secs(5),
             stop_kill: Duration::from_secs(10),
             poll: Duration::from_secs(2),
+            companion: None,
         }
     }
 

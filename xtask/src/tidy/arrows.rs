@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::Breach;
 
 /// Each crate of the house and the crates of the house that it must not depend on, tests included.
-const FORBIDDEN: [(&str, &[&str]); 13] = [
+const FORBIDDEN: [(&str, &[&str]); 14] = [
     (
         "pg",
         &[
@@ -49,6 +49,7 @@ const FORBIDDEN: [(&str, &[&str]); 13] = [
     ("worker", &["wire", "agents", "server", "remora"]),
     ("api", &["wire", "agents", "worker", "server", "remora", "web"]),
     ("metrics", &["target", "wire", "agents", "worker", "server", "remora", "web"]),
+    ("traces", &["coordination", "target", "agents", "worker", "server", "remora", "web", "metrics"]),
     ("web", &["coordination", "target", "wire", "agents", "worker", "server", "remora"]),
 ];
 

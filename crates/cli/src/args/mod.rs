@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use protocol::{JobId, Phase, Timestamp, UserProgress};
 
+use crate::logging::LogArgs;
 use crate::parse;
 use crate::printer::Output;
 
@@ -187,6 +188,8 @@ pub(crate) struct DevArgs {
     #[cfg(any(feature = "embedded", feature = "fleet"))]
     #[command(flatten)]
     pub(crate) http: HttpArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
     /// Record no events.
     #[arg(long)]
     pub(crate) no_events: bool,
@@ -215,6 +218,8 @@ pub(crate) struct WorkerArgs {
     /// Kinds to serve beside `exec`.
     #[arg(long, value_delimiter = ',')]
     pub(crate) kinds: Vec<String>,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
     /// Record no events.
     #[arg(long)]
     pub(crate) no_events: bool,
@@ -240,6 +245,8 @@ pub(crate) struct ServerArgs {
     #[cfg(any(feature = "embedded", feature = "fleet"))]
     #[command(flatten)]
     pub(crate) http: HttpArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
     /// Record no events.
     #[arg(long)]
     pub(crate) no_events: bool,

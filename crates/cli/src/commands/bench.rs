@@ -61,6 +61,7 @@ async fn measure(args: &BenchArgs, printer: &Printer) -> Result<u8, Failure> {
         lease: None,
         workers,
         events: !args.no_events,
+        scraped: false,
         cleaner: CleanerOptions::default(),
     })
     .await

@@ -72,11 +72,13 @@ async fn serve(dir: &Path, args: DevArgs, printer: &Printer) -> Result<u8, Failu
     if args.no_events {
         workers.words.push("--no-events".into());
     }
+    workers.words.extend(args.log.words());
     let options = OwnerOptions {
         folder: folder.clone(),
         lease: args.lease,
         workers,
         events: !args.no_events,
+        scraped: args.http.listen != Listen::None,
         cleaner: CleanerOptions::default(),
     };
     let owner = Owner::start(options).await.map_err(explain)?;

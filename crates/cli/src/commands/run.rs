@@ -119,6 +119,7 @@ async fn own(folder: &DataFolder, printer: &Printer) -> Result<(Client, Owner), 
         lease: None,
         workers,
         events: true,
+        scraped: false,
         cleaner: CleanerOptions::default(),
     })
     .await?;

@@ -39,6 +39,7 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
             folder: DataFolder::new(dir),
             workers: supervisor(args)?,
             events: !args.no_events,
+            scraped: args.http.listen != Listen::None,
         })
         .await
         .map_err(|error| match error {
@@ -73,7 +74,8 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
 
 /// The words that every worker kept here is started with.
 fn supervisor(args: &ServerArgs) -> Result<SupervisorOptions, Failure> {
-    let words = if args.no_events { vec!["--no-events".into()] } else { Vec::new() };
+    let no_events = args.no_events.then(|| "--no-events".into());
+    let words = no_events.into_iter().chain(args.log.words()).collect();
     let (workers, slots) = (args.workers, args.slots);
     let program = std::env::current_exe()?;
     Ok(SupervisorOptions { program, workers, slots, words, rooms: None, drain_limit: DRAIN_LIMIT })

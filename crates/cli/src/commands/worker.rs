@@ -16,8 +16,8 @@ struct OwnedArgs {
     #[arg(long)]
     dir: PathBuf,
     /// What to say of what happens inside.
-    #[arg(long, default_value = "warn")]
-    log: String,
+    #[arg(long = "log", default_value = "warn")]
+    log_level: String,
     /// Take the rooms from the environment.
     #[arg(long)]
     rooms: bool,
@@ -29,13 +29,13 @@ struct OwnedArgs {
 pub(crate) fn owned() -> ExitCode {
     let words = std::env::args_os().enumerate().filter(|(index, _)| *index != 1).map(|(_, word)| word);
     let args = OwnedArgs::parse_from(words);
-    crate::start_logging(&args.log);
+    crate::logging::start(&args.log_level, args.worker.log.log_format);
     let mut process = process(args.dir, args.worker).owned();
     if args.rooms {
         match RoomUrls::from_variables() {
             Ok(rooms) => process = rooms.into_iter().fold(process, WorkerProcess::on),
             Err(error) => {
-                tracing::error!("{error}");
+                tracing::error!(%error, "the rooms are not named");
                 return ExitCode::from(code::USAGE);
             }
         }
@@ -44,7 +44,8 @@ pub(crate) fn owned() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(WorkerProcessError::OwnerGone) => ExitCode::from(code::FAILED),
         Err(error) => {
-            tracing::error!("{:#}", anyhow::Error::from(error));
+            let error = format!("{:#}", anyhow::Error::from(error));
+            tracing::error!(error, "the worker has ended");
             ExitCode::from(code::FAILED)
         }
     }

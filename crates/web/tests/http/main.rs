@@ -5,6 +5,7 @@ mod conformance;
 mod document;
 mod door;
 mod files;
+mod heard;
 mod help;
 mod hostile;
 mod payloads;

@@ -29,8 +29,13 @@ pub(super) fn start(run: &Run, options: &ProcessOptions) -> Result<Start, StageE
         PASSED_ON.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?))).collect();
     let own = command.map(|command| command.env.clone()).unwrap_or_default();
     let base = own.iter().rev().find(|(name, _)| name == "PATH").map_or(path, |(_, path)| path.clone());
-    variables.extend(own.into_iter().filter(|(name, _)| name != "PATH"));
     let control = &run.control;
+    let companion = control.session.options.companion.as_ref();
+    let added = companion.map(|companion| companion.variables(control.job(), control.attempt()));
+    variables.extend(
+        added.unwrap_or_default().into_iter().filter(|(name, _)| own.iter().all(|(set, _)| set != name)),
+    );
+    variables.extend(own.into_iter().filter(|(name, _)| name != "PATH"));
     variables.extend(
         [
             ("PATH", format!("{}:{base}", text(&folder.bin()))),

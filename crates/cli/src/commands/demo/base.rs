@@ -52,6 +52,7 @@ impl Base {
             lease: Some(LEASE),
             workers,
             events: true,
+            scraped: false,
             cleaner: CleanerOptions::default(),
         })
         .await

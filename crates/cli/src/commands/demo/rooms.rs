@@ -44,6 +44,7 @@ impl Rooms {
             folder: data.clone(),
             workers,
             events: true,
+            scraped: false,
         })
         .await?;
         let rooms = urls.open(&NoEvents::shared()).await?;
