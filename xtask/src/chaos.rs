@@ -1,15 +1,16 @@
 //! `cargo xtask chaos` and `cargo xtask recovery`: real faults on an installation of its own; `--help` says the rest. A program
 //! of its own, so that the chores do not wait for all of Remora to compile.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-/// Builds `remora` and the tool, and runs it: `what` is its verb.
+/// Builds `remora` and the tool, and becomes it: `what` is its verb.
 ///
 /// # Errors
-/// When it cannot be built or started, or found something.
+/// When it cannot be built or started.
 pub(crate) fn run(what: &str, args: &[String]) -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(&cargo)
@@ -23,18 +24,15 @@ pub(crate) fn run(what: &str, args: &[String]) -> anyhow::Result<()> {
     let place = std::env::current_exe().context("find the build folder")?;
     let [remora, chaos, s3] =
         ["remora", "remora-chaos", "remora-testbed-s3"].map(|name| place.with_file_name(name));
-    let status = command(chaos)
+    // In its place: whoever ends this process ends the tool, and with it all that the tool has started.
+    let error = command(chaos)
         .env("REMORA_TEST_S3_PROGRAM", s3)
         .arg("--program")
         .arg(remora)
         .arg(what)
         .args(args)
-        .status()
-        .with_context(|| format!("start {what}"))?;
-    if !status.success() {
-        bail!("{what} found something");
-    }
-    Ok(())
+        .exec();
+    Err(error).with_context(|| format!("start {what}"))
 }
 
 /// Root may mount: in a mount namespace of its own nothing stays mounted, however it ends.

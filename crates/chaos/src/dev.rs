@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use durable::JobView;
-use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use process_wrap::std::ChildWrapper;
 use protocol::{AttemptId, JobId, JobSpec};
 use remora::{Client, DataFolder};
 use rustix::process::Signal;
 use server::{OwnerInfo, OwnerRequest};
-use tempfile::TempDir;
+use testbed::Folder;
 
-use crate::processes::{exists, kill, of_folder, send, tree, with_text};
+use crate::processes::{exists, kill, mortal, of_folder, send, spawn, tree, with_text};
 use crate::wait::eventually;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -74,7 +74,7 @@ impl From<Output> for Said {
 /// is then audited: dropping it panics when the spec does not allow a step, and keeps the trace.
 pub struct Dev {
     program: PathBuf,
-    place: TempDir,
+    place: Folder,
     options: DevOptions,
     owner: Option<Box<dyn ChildWrapper>>,
 }
@@ -85,7 +85,7 @@ impl Dev {
     /// # Errors
     /// When it cannot be started.
     pub fn start(program: impl Into<PathBuf>, options: DevOptions) -> anyhow::Result<Self> {
-        let place = tempfile::Builder::new().prefix("remora-").tempdir()?;
+        let place = Folder::new("dev");
         let mut dev = Self { program: program.into(), place, options, owner: None };
         dev.start_owner()?;
         Ok(dev)
@@ -98,15 +98,14 @@ impl Dev {
     pub fn start_owner(&mut self) -> anyhow::Result<()> {
         ensure!(self.owner.is_none(), "the owner runs");
         let log = File::options().create(true).append(true).open(self.log_path())?;
-        let mut command = Command::new(&self.program);
+        let mut command = mortal(&self.program);
         command.arg("--dir").arg(self.data().root()).arg("dev");
         command.args(["--workers", &self.options.workers.to_string()]);
         command.args(["--slots", &self.options.slots.to_string()]);
         command.args(["--lease", &format!("{}ms", self.options.lease.as_millis())]);
         command.args(&self.options.words).current_dir(self.place.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
-        let child = CommandWrap::from(command).wrap(ProcessSession).spawn();
-        self.owner = Some(child.with_context(|| format!("start {}", self.program.display()))?);
+        self.owner = Some(spawn(command).with_context(|| format!("start {}", self.program.display()))?);
         Ok(())
     }
 

@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A process that belongs to a data folder.
@@ -12,6 +14,18 @@ pub struct Found {
     pub pid: u32,
     /// Its command, words parted by spaces.
     pub command: String,
+}
+
+/// The beginning of a command that runs a program and ends with this process, however this one ends.
+pub(crate) fn mortal(program: &Path) -> Command {
+    let mut command = testbed::mortal();
+    command.arg("--").arg(program);
+    command
+}
+
+/// Starts such a command in a session of its own.
+pub(crate) fn spawn(command: Command) -> std::io::Result<Box<dyn ChildWrapper>> {
+    testbed::in_lasting_thread(move || CommandWrap::from(command).wrap(ProcessSession).spawn())
 }
 
 /// Sends a signal; a process that is gone needs none.

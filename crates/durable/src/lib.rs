@@ -9,7 +9,11 @@
 pub mod conformance;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod decided;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "oracle"))]
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(dead_code, reason = "the oracle keeps no columns")
+)]
 mod form;
 #[cfg(feature = "oracle")]
 pub mod oracle;

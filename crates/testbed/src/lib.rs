@@ -18,5 +18,5 @@ pub mod s3;
 
 pub use folder::Folder;
 pub use postgres::Postgres;
-pub use process::{Server, free_port};
+pub use process::{Server, free_port, in_lasting_thread, mortal};
 pub use redis::Redis;

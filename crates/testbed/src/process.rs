@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{LazyLock, mpsc};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -108,28 +109,40 @@ impl Drop for Server {
     }
 }
 
-/// The kernel sends the death signal when the *thread* that started a process ends, so that is one which never does.
 fn spawn(words: &[String], log: &Path) -> Child {
-    let (words, log) = (words.to_vec(), log.to_path_buf());
-    let (give, take) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        // The receiver waits for just this.
-        let _ = give.send(spawn_here(&words, &log));
-        loop {
-            std::thread::park();
-        }
-    });
-    take.recv().unwrap()
+    let out = std::fs::File::options().create(true).append(true).open(log).unwrap();
+    let mut command = mortal();
+    command.args(words).stdin(Stdio::null()).stdout(out.try_clone().unwrap()).stderr(out);
+    let child = in_lasting_thread(move || command.spawn());
+    child.unwrap_or_else(|error| panic!("start {}: {error}", words.join(" ")))
 }
 
-fn spawn_here(words: &[String], log: &Path) -> Child {
-    let out = std::fs::File::options().create(true).append(true).open(log).unwrap();
-    Command::new("setpriv")
-        .args(["--pdeathsig", "KILL"])
-        .args(words)
-        .stdin(Stdio::null())
-        .stdout(out.try_clone().unwrap())
-        .stderr(out)
-        .spawn()
-        .unwrap_or_else(|error| panic!("start {}: {error}", words.join(" ")))
+/// The beginning of a command that ends with the process that starts it, however that ends. The program and its words
+/// follow, and it must be started [`in_lasting_thread`].
+#[must_use]
+pub fn mortal() -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL"]);
+    command
+}
+
+/// Runs something in a thread that ends with this process only: the kernel sends the death signal when the *thread* that
+/// started a process ends.
+///
+/// # Panics
+/// When that thread has panicked: `work` must not.
+pub fn in_lasting_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    type Work = Box<dyn FnOnce() + Send>;
+    static THREAD: LazyLock<mpsc::Sender<Work>> = LazyLock::new(|| {
+        let (give, take) = mpsc::channel::<Work>();
+        std::thread::spawn(move || take.into_iter().for_each(|work| work()));
+        give
+    });
+    let (give, take) = mpsc::channel();
+    let work = move || {
+        // The receiver waits for just this.
+        let _ = give.send(work());
+    };
+    THREAD.send(Box::new(work)).unwrap();
+    take.recv().unwrap()
 }

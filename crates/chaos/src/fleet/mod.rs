@@ -23,9 +23,8 @@ use protocol::{JobId, JobSpec};
 use remora::{Client, DataFolder, RoomUrls, Rooms};
 use target::s3::{Keys, S3Options, S3Target};
 use target::{StageId, Target};
-use tempfile::TempDir;
 use testbed::s3::{ACCESS_KEY, BUCKET, S3Server, SECRET_KEY};
-use testbed::{Postgres, Redis};
+use testbed::{Folder, Postgres, Redis};
 
 use crate::dev::audited;
 use crate::proxy::Proxy;
@@ -65,7 +64,7 @@ pub struct Stores {
 /// A running installation.
 pub struct Fleet {
     program: PathBuf,
-    place: TempDir,
+    place: Folder,
     options: FleetOptions,
     stores: Stores,
     /// Where Redis is found, whichever server that is.
@@ -117,7 +116,7 @@ impl Fleet {
         let rooms = rooms(&urls).await?;
         let mut fleet = Self {
             program: program.into(),
-            place: tempfile::Builder::new().prefix("remora-fleet-").tempdir()?,
+            place: Folder::new("fleet"),
             options,
             stores,
             redis_name,

@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use process_wrap::std::ChildWrapper;
 use testbed::s3::{ACCESS_KEY, SECRET_KEY};
 
 use super::{FleetOptions, urls};
-use crate::processes::{kill, tree};
+use crate::processes::{kill, mortal, spawn, tree};
 use crate::proxy::Proxy;
 
 /// What runs is told so long before that it has to stop.
@@ -59,7 +59,7 @@ impl Process {
         let [durable, coordination, target] = [0, 1, 2].map(|link| self.links[link].address().port());
         let rooms = urls(durable, coordination, target);
         let out = File::options().create(true).append(true).open(log)?;
-        let mut command = Command::new(program);
+        let mut command = mortal(program);
         command.arg("--dir").arg(self.dir.as_deref().unwrap_or(dir)).envs(rooms.variables());
         command.envs([("AWS_ACCESS_KEY_ID", ACCESS_KEY), ("AWS_SECRET_ACCESS_KEY", SECRET_KEY)]);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -78,8 +78,7 @@ impl Process {
             }
         };
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(out);
-        let child = CommandWrap::from(command).wrap(ProcessSession).spawn();
-        self.child = Some(child.with_context(|| format!("start {}", program.display()))?);
+        self.child = Some(spawn(command).with_context(|| format!("start {}", program.display()))?);
         self.began = Some(Instant::now());
         Ok(())
     }

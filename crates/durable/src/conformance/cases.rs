@@ -157,6 +157,7 @@ macro_rules! durable_cases {
             pool {
                 a_new_pool_is_open_in_its_first_epoch
                 an_epoch_is_raised_once_then_helped_then_open
+                of_two_that_raise_the_same_epoch_one_is_told_that_it_did
                 an_epoch_never_falls
                 a_change_of_the_configuration_raises_its_revision_and_a_repeat_does_not
                 a_configuration_out_of_range_is_a_fault_that_names_field_and_range

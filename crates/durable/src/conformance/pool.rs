@@ -1,6 +1,6 @@
 //! The pool's row: the epoch's compare-and-swap and the configuration.
 
-use protocol::{FaultKind, Guard, TargetId, Violation};
+use protocol::{ActorId, FaultKind, Guard, Origin, TargetId, Violation};
 
 use super::world::World;
 use crate::{Configure, PoolRow, RaiseEpoch};
@@ -39,6 +39,20 @@ pub async fn an_epoch_is_raised_once_then_helped_then_open(world: World) {
     assert_eq!(raise(&world, 1, 4).await.unwrap(), opened, "a late repeat of the move");
     assert_eq!(raise(&world, 4, 5).await.unwrap().epoch, 5);
     assert_eq!(open(&world, 4).await, Err(Guard::EpochCurrent), "an old opener comes too late");
+}
+
+pub async fn of_two_that_raise_the_same_epoch_one_is_told_that_it_did(world: World) {
+    let change = RaiseEpoch { from: 1, to: 2 };
+    let other = Origin { actor: ActorId(8), sequence: 1, sent_after: 0 };
+    let raised = raise(&world, 1, 2).await.unwrap();
+    let late = world.room.raise_epoch(&other, &change).await.unwrap();
+    assert_eq!(late.step.refused(), Some(Guard::EpochCurrent), "it may not install what it did not raise");
+    assert_eq!(raise(&world, 1, 2).await.unwrap(), raised, "who raised it still finds that");
+    open(&world, 2).await.unwrap();
+    let late = world.room.raise_epoch(&other, &change).await.unwrap();
+    assert_eq!(late.step.refused(), Some(Guard::EpochCurrent));
+    let next = world.room.raise_epoch(&other, &RaiseEpoch { from: 2, to: 3 }).await.unwrap();
+    assert!(next.step.refused().is_none(), "the next one is anybody's");
 }
 
 pub async fn an_epoch_never_falls(world: World) {

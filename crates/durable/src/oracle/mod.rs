@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use protocol::{InstallationId, JobId, Mark, Stamped, Timestamp};
+use protocol::{ActorId, InstallationId, JobId, Mark, Stamped, Timestamp};
 
 use crate::PoolRow;
 use job::JobRow;
@@ -45,6 +45,7 @@ struct Shelf {
     now: Timestamp,
     pool: PoolRow,
     raised_from: u64,
+    raised_by: Option<ActorId>,
     pool_revision: u64,
     jobs: BTreeMap<JobId, JobRow>,
     keys: BTreeMap<String, JobId>,
@@ -77,6 +78,7 @@ impl OracleRoom {
             now: clock(),
             pool,
             raised_from: 0,
+            raised_by: None,
             pool_revision: 1,
             jobs: BTreeMap::new(),
             keys: BTreeMap::new(),

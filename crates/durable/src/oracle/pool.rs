@@ -1,6 +1,6 @@
 //! The pool's row: epoch and configuration.
 
-use protocol::{Guard, Stamped, TargetId};
+use protocol::{Guard, Origin, Stamped, TargetId};
 
 use super::{Shelf, mark};
 use crate::{Configure, PoolRow, RaiseEpoch};
@@ -15,14 +15,16 @@ impl Shelf {
         }
     }
 
-    pub(super) fn raise_epoch(&mut self, change: RaiseEpoch) -> Stamped<PoolRow> {
+    pub(super) fn raise_epoch(&mut self, origin: &Origin, change: RaiseEpoch) -> Stamped<PoolRow> {
         if change.to > change.from && self.pool.epoch == change.from && self.pool.open {
             self.pool.epoch = change.to;
             self.pool.open = false;
             self.raised_from = change.from;
+            self.raised_by = Some(origin.actor);
             self.pool_revision += 1;
         }
-        self.answer(self.pool.epoch == change.to && self.raised_from == change.from)
+        let mine = self.raised_from == change.from && self.raised_by == Some(origin.actor);
+        self.answer(self.pool.epoch == change.to && mine)
     }
 
     pub(super) fn open_epoch(&mut self, epoch: u64) -> Stamped<PoolRow> {

@@ -70,8 +70,8 @@ impl Durable for OracleRoom {
         Ok(())
     }
 
-    async fn raise_epoch(&self, _: &Origin, change: &RaiseEpoch) -> Result<Stamped<PoolRow>, Fault> {
-        Ok(self.lock().raise_epoch(*change))
+    async fn raise_epoch(&self, origin: &Origin, change: &RaiseEpoch) -> Result<Stamped<PoolRow>, Fault> {
+        Ok(self.lock().raise_epoch(origin, *change))
     }
 
     async fn open_epoch(&self, _: &Origin, epoch: u64) -> Result<Stamped<PoolRow>, Fault> {

@@ -75,7 +75,9 @@ pub trait Durable: Send + Sync {
     /// Records what a sweep of ended attempts' stages left.
     async fn stages_swept(&self, origin: &Origin, batch: &[StageSwept]) -> Result<(), Fault>;
 
-    /// Moves the pool's epoch from one number to a higher one, `opening`. Refused: `epoch_current`.
+    /// Moves the pool's epoch from one number to a higher one, `opening`. Refused: `epoch_current`, also whoever asks
+    /// for the move that another actor has made: an epoch is installed by the one that raised it. The same actor
+    /// finds its move done.
     async fn raise_epoch(&self, origin: &Origin, change: &RaiseEpoch) -> Result<Stamped<PoolRow>, Fault>;
 
     /// Marks this epoch open. Refused: `epoch_current`. Already open is `Taken`.

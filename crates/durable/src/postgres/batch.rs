@@ -17,6 +17,7 @@ use super::params::Params;
 use super::session::Sessions;
 use super::statements::Statements;
 use super::trouble::Trouble;
+use super::unanswered::{self, Unanswered};
 use crate::Answer;
 
 /// Rows in one statement, at most.
@@ -73,9 +74,12 @@ pub(super) struct Desk {
     pub(super) statements: Arc<Statements>,
     pub(super) sink: Arc<dyn EventSink>,
     pub(super) time: Option<super::TimeSource>,
+    pub(super) unanswered: Unanswered,
 }
 
 type Answers<T> = Vec<Option<Stamped<T>>>;
+/// Who asks, and which of the rows for another time.
+type Repeating<'a> = (Asker<'a>, &'a HashSet<usize>);
 
 impl Desk {
     /// The time, where it is not the server's.
@@ -95,14 +99,15 @@ impl Desk {
             .map(|request| A::refusal(request).map(|reason| Stamped::set_aside(Mark::default(), reason)))
             .collect();
         let mut pending: Vec<usize> = (0..requests.len()).filter(|place| answers[*place].is_none()).collect();
-        let asker = Asker { origin, recording: self.sink.is_on() };
+        let asker = Asker { origin, recording: self.sink.is_on(), is_repeat: false };
+        let repeats = self.begin::<A>(asker, requests);
         let limit = self.sessions.call_timeout();
         let mut changed = false;
         let mut since = Instant::now();
         while !pending.is_empty() {
             let (round, rest) = next_round::<A>(requests, &pending);
             let before = pending.len();
-            let moved = self.round::<A>(asker, requests, &round, &mut answers).await;
+            let moved = self.round::<A>((asker, &repeats), requests, &round, &mut answers).await;
             let moved = moved.map_err(|trouble| self.fault::<A>(trouble, changed))?;
             changed = true;
             pending = [moved, rest].concat();
@@ -114,6 +119,8 @@ impl Desk {
                 return Err(Fault::new(FaultKind::Ambiguous, doing));
             }
         }
+        // Also those that were set aside.
+        requests.iter().for_each(|request| self.end::<A>(asker, request));
         Ok(answers.into_iter().map(|answer| answer.expect("every row was answered")).collect())
     }
 
@@ -125,7 +132,7 @@ impl Desk {
     /// Asks about these rows; answers which must be asked again.
     async fn round<A: Action>(
         &self,
-        asker: Asker<'_>,
+        asker: Repeating<'_>,
         requests: &[A::Request],
         round: &[usize],
         answers: &mut Answers<A::Effect>,
@@ -151,6 +158,19 @@ impl Desk {
         }
     }
 
+    /// The rows that were asked before and never answered. A caller that goes away leaves its rows so, too.
+    fn begin<A: Action>(&self, asker: Asker<'_>, requests: &[A::Request]) -> HashSet<usize> {
+        let sent = |request| row_of::<A>(asker, request).is_some_and(|row| self.unanswered.send(row));
+        let repeats = requests.iter().enumerate().filter(|(_, request)| asker.recording && sent(*request));
+        repeats.map(|(place, _)| place).collect()
+    }
+
+    fn end<A: Action>(&self, asker: Asker<'_>, request: &A::Request) {
+        if let Some(row) = row_of::<A>(asker, request) {
+            self.unanswered.answered(&row);
+        }
+    }
+
     async fn ask<A: Action>(&self, requests: &[A::Request], round: &[usize]) -> Result<Vec<Row>, Trouble> {
         let rows: Vec<_> = round.iter().map(|place| &requests[*place]).collect();
         let mut races = 0;
@@ -169,7 +189,7 @@ impl Desk {
 
     fn note<A: Action>(
         &self,
-        asker: Asker<'_>,
+        (asker, repeats): Repeating<'_>,
         requests: &[A::Request],
         (round, rows): (&[usize], &[Row]),
         answers: &mut Answers<A::Effect>,
@@ -180,14 +200,23 @@ impl Desk {
                 moved.push(*place);
                 continue;
             }
+            let asker = Asker { is_repeat: repeats.contains(place), ..asker };
             let decided = A::decide(asker, &requests[*place], row).or_else(|trouble| {
                 Decided::silent::<Trouble>(Stamped::set_aside(Mark::default(), trouble.to_string()))
             });
             let Ok(decided) = decided else { continue };
             decided.events.into_iter().for_each(|event| self.sink.record(event));
             answers[*place] = Some(decided.answer);
+            self.end::<A>(asker, &requests[*place]);
         }
         moved
+    }
+}
+
+fn row_of<A: Action>(asker: Asker<'_>, request: &A::Request) -> Option<unanswered::Row> {
+    match A::keys(request).first() {
+        Some(Key::Id(job)) => Some(Unanswered::row(A::DOING, asker.origin, *job)),
+        _ => None,
     }
 }
 

@@ -8,11 +8,12 @@ use protocol::{
 use super::trouble::Trouble;
 pub(super) use crate::decided::{Decided, Seen, mark};
 
-/// Whose request it is, and whether anybody listens to events.
+/// Whose request it is, whether anybody listens to events, and whether it was asked before and nobody saw its answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asker<'a> {
     pub(super) origin: &'a Origin,
     pub(super) recording: bool,
+    pub(super) is_repeat: bool,
 }
 
 /// A decision, or the reason that there is none.
@@ -34,6 +35,15 @@ impl Entry<'_> {
     pub(super) fn taken<T>(self, revision: u64, effect: T) -> Decision<T> {
         let events = self.events(revision, Outcome::Taken);
         Ok(Decided { answer: Stamped::taken(mark(revision), effect), events })
+    }
+
+    /// It has happened before, at this revision, and only this asker can have done it: the trace has it from the answer
+    /// given then, unless nobody saw that.
+    pub(super) fn again<T>(self, revision: u64, effect: T) -> Decision<T> {
+        if self.asker.is_repeat {
+            return self.taken(revision, effect);
+        }
+        Decided::silent(Stamped::taken(mark(revision), effect))
     }
 
     /// It was refused; the job was seen at this revision in this phase.

@@ -30,10 +30,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 3, name: "finished", sql: include_str!("sql/migrations/0003_finished.sql") },
     Migration { number: 4, name: "access", sql: include_str!("sql/migrations/0004_access.sql") },
     Migration { number: 5, name: "belonging", sql: include_str!("sql/migrations/0005_belonging.sql") },
+    Migration { number: 6, name: "raiser", sql: include_str!("sql/migrations/0006_raiser.sql") },
 ];
 
 /// The schema's version in this program.
-pub const KNOWN: i32 = 5;
+pub const KNOWN: i32 = 6;
 
 /// What a new schema's pool is made with; later it is changed by `configure`.
 #[derive(Debug, Clone)]

@@ -31,6 +31,7 @@ mod statements;
 mod submitting;
 #[cfg(test)]
 mod tests;
+mod unanswered;
 
 use std::sync::Arc;
 
@@ -72,6 +73,7 @@ impl PostgresRoom {
             statements: Arc::new(statements::Statements::new(&address.schema)),
             sink: options.sink,
             time: options.time,
+            unanswered: unanswered::Unanswered::default(),
         };
         let people = Sessions::new(&address, tls, FOR_PEOPLE);
         Ok(Self { desk, people, address })

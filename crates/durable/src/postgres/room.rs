@@ -130,8 +130,8 @@ impl Durable for PostgresRoom {
         Ok(())
     }
 
-    async fn raise_epoch(&self, _: &Origin, change: &RaiseEpoch) -> Result<Stamped<PoolRow>, Fault> {
-        self.desk.raise_epoch(change).await
+    async fn raise_epoch(&self, origin: &Origin, change: &RaiseEpoch) -> Result<Stamped<PoolRow>, Fault> {
+        self.desk.raise_epoch(origin, change).await
     }
 
     async fn open_epoch(&self, _: &Origin, epoch: u64) -> Result<Stamped<PoolRow>, Fault> {

@@ -26,10 +26,11 @@ const MIGRATIONS: &[Migration] = &[
     Migration { number: 2, name: "finished", sql: sql!("migrations/0002_finished") },
     Migration { number: 3, name: "access", sql: sql!("migrations/0003_access") },
     Migration { number: 4, name: "belonging", sql: sql!("migrations/0004_belonging") },
+    Migration { number: 5, name: "raiser", sql: sql!("migrations/0005_raiser") },
 ];
 
 /// The schema's version in this program.
-pub(super) const KNOWN: i32 = 4;
+pub(super) const KNOWN: i32 = 5;
 
 /// What a file says of itself.
 #[derive(Debug, Clone, Copy)]

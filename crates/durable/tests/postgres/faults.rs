@@ -1,9 +1,9 @@
 //! Lost replies, lost sessions, lost servers: what was answered is there, what was not can be asked again.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use protocol::{AttemptId, Fault, FaultKind, JobId, Stamped, Token, UserProgress};
+use protocol::{Action, AttemptId, Event, EventSink, Fault, FaultKind, JobId, Stamped, Token, UserProgress};
 use remora_durable::postgres::migrate::{self, Setup};
 use remora_durable::postgres::{Options, PostgresRoom};
 use remora_durable::{
@@ -17,6 +17,10 @@ use crate::proxy::{Proxy, Then};
 
 /// A room that reaches the shared server through a proxy, over one connection.
 async fn behind(then: Then) -> (PostgresRoom, Proxy, String) {
+    behind_with(then, Options::default()).await
+}
+
+async fn behind_with(then: Then, options: Options) -> (PostgresRoom, Proxy, String) {
     let (_, url) = fresh().await;
     let port: u16 = url.split(':').nth(2).unwrap().split('/').next().unwrap().parse().unwrap();
     let proxy = Proxy::to(port, then).await;
@@ -24,7 +28,7 @@ async fn behind(then: Then) -> (PostgresRoom, Proxy, String) {
         .replace(&format!(":{port}/"), &format!(":{}/", proxy.port))
         .replace("connections=4", "connections=1");
     let through = format!("{through}&statements=named&call_timeout_ms=2000");
-    (PostgresRoom::open(&through, Options::default()).await.unwrap(), proxy, url)
+    (PostgresRoom::open(&through, options).await.unwrap(), proxy, url)
 }
 
 fn checkpoint(job: u128) -> PersistCheckpoint {
@@ -123,6 +127,53 @@ async fn a_lost_reply_of_each_end_is_ambiguous_and_the_same_request_again_is_ans
             }
         };
         assert!(room.running(None, 9).await.unwrap().is_empty());
+        migrate::down(&url).await.unwrap();
+    }
+}
+
+/// What was recorded of the second job.
+#[derive(Default)]
+struct Trace(Mutex<Vec<Event>>);
+
+impl EventSink for Trace {
+    fn record(&self, event: Event) {
+        self.0.lock().unwrap().push(event);
+    }
+}
+
+impl Trace {
+    fn taken_of(&self, job: u128) -> Vec<(Action, u64, Option<Token>)> {
+        let events = self.0.lock().unwrap();
+        let taken = events
+            .iter()
+            .filter(|one| one.job == Some(JobId(job)) && one.outcome == protocol::Outcome::Taken);
+        taken.map(|one| (one.action, one.order, one.token)).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_done_and_answered_to_nobody_is_recorded_once_when_it_is_asked_again() {
+    for is_success in [true, false] {
+        let trace = Arc::new(Trace::default());
+        let options = Options { sink: Arc::clone(&trace) as Arc<dyn EventSink>, ..Options::default() };
+        let (room, proxy, url) = behind_with(Then::Close, options).await;
+        room.submit(&ORIGIN, &[submit(1), submit(2)]).await.unwrap();
+        lost_and_asked_again!(room, proxy, 1, authorize_attempt, |job| claim(job, job + 100));
+        lost_and_asked_again!(room, proxy, 0, persist_checkpoint, checkpoint);
+        let end = if is_success {
+            lost_and_asked_again!(room, proxy, 0, accept_success, |job| success(job, job + 100));
+            assert!(taken(&room.accept_success(&ORIGIN, &[success(2, 102)]).await.unwrap()[0].step));
+            Action::AcceptSuccess
+        } else {
+            lost_and_asked_again!(room, proxy, 0, accept_failure, |job| failure(job, job + 100));
+            assert!(taken(&room.accept_failure(&ORIGIN, &[failure(2, 102)]).await.unwrap()[0].step));
+            Action::AcceptFailure
+        };
+        let token = Some(Token(1));
+        let expected =
+            [(Action::AuthorizeAttempt, 2, token), (Action::PersistCheckpoint, 3, token), (end, 4, token)];
+        assert_eq!(trace.taken_of(2), expected);
+        assert_eq!(trace.taken_of(1), expected, "and what was answered at once");
         migrate::down(&url).await.unwrap();
     }
 }

@@ -68,7 +68,9 @@ impl Action for Failures {
             return reject_outcome(entry, None, Guard::Authority);
         }
         if matches!(end::verdict(row)?, Some(Verdict::Failed(cause)) if cause != FailureCause::Lost) {
-            return end::again(row);
+            let is_permanent = request.cause == FailureCause::Permanent;
+            entry.detail.max_attempts = is_permanent.then_some(request.token.0);
+            return end::again_of_its_worker(entry, row);
         }
         let seen = column::seen(row)?;
         if let Some(guard) = first_false(row, GUARDS)? {

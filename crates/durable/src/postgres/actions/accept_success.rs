@@ -67,7 +67,7 @@ impl Action for Successes {
             return reject_outcome(entry, None, Guard::Authority);
         }
         if end::verdict(row)? == Some(Verdict::Succeeded) {
-            return end::again(row);
+            return end::again_of_its_worker(entry, row);
         }
         let seen = column::seen(row)?;
         if let Some(guard) = first_false(row, GUARDS)? {

@@ -69,7 +69,7 @@ impl Action for Claims {
             return entry(asker, request).refused(None, Guard::JobExists);
         }
         if holds(row, "already_yours")? {
-            return again(claim, row);
+            return again(entry(asker, request), claim, row);
         }
         let seen = column::seen(row)?;
         let mut entry = entry(asker, request);
@@ -107,14 +107,15 @@ fn entry<'a>(asker: Asker<'a>, request: &'a AuthorizeAttempt) -> Entry<'a> {
 }
 
 /// The same claim again: the answer it was given.
-fn again(claim: &Claim, row: &Row) -> Decision<Authorized> {
+fn again(mut entry: Entry<'_>, claim: &Claim, row: &Row) -> Decision<Authorized> {
     let inherited = column::count(row, "claimed_checkpoint_revision")?;
     let revision = column::count(row, "claimed_revision")?;
     Decided::silent(match &claim.gives {
         Ok((spec, checkpoint)) if checkpoint.as_ref().map_or(0, |given| given.revision) == inherited => {
             let token = column::token(row, "claimed_token")?;
             let (spec, checkpoint) = (spec.clone(), checkpoint.clone());
-            Stamped::taken(mark(revision), Authorized { token, spec, checkpoint })
+            entry.token = Some(token);
+            return entry.again(revision, Authorized { token, spec, checkpoint });
         }
         // It was claimed on another checkpoint, after this request had read its own.
         Ok(_) => Stamped::refused(mark(revision), Guard::CheckpointChanged),

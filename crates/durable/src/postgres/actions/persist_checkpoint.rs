@@ -1,11 +1,11 @@
 //! `PersistCheckpoint`: progress, state and the output so far become what the next attempt starts from.
 
-use protocol::{Action as Name, Detail, Guard, Incarnation, Stamped};
+use protocol::{Action as Name, Detail, Guard, Incarnation, Phase};
 use tokio_postgres::Row;
 
 use crate::postgres::batch::{Action, Key};
 use crate::postgres::column::{self, first_false, holds};
-use crate::postgres::entry::{Asker, Decided, Decision, Entry, mark};
+use crate::postgres::entry::{Asker, Decision, Entry};
 use crate::postgres::params::{Params, small};
 use crate::postgres::statements::Statements;
 use crate::{Document, PersistCheckpoint, Persisted, form};
@@ -71,7 +71,9 @@ impl Action for Checkpoints {
         }
         if let Some(checkpoint_revision) = column::maybe_count(row, "persisted_revision")? {
             let effect = Persisted { checkpoint_revision };
-            return Decided::silent(Stamped::taken(mark(checkpoint_revision), effect));
+            entry.detail.checkpoint_revision = Some(checkpoint_revision);
+            entry.detail.phase_after = Some(Phase::Running);
+            return entry.again(checkpoint_revision, effect);
         }
         let seen = column::seen(row)?;
         entry.detail.worker = column::maybe_id(row, "worker")?.map(Incarnation::from_bytes);

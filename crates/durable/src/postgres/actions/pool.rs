@@ -1,6 +1,6 @@
 //! The pool's row: the epoch's compare-and-swap (protocol rule 9) and the configuration.
 
-use protocol::{Fault, FaultKind, Guard, InstallationId, Mark, Stamped, TargetId};
+use protocol::{ActorId, Fault, FaultKind, Guard, InstallationId, Mark, Origin, Stamped, TargetId};
 use tokio_postgres::Row;
 
 use crate::postgres::batch::Desk;
@@ -14,6 +14,7 @@ use crate::{Configure, PoolRow, RaiseEpoch, form};
 struct Found {
     pool: PoolRow,
     raised_from: u64,
+    raised_by: Option<ActorId>,
     mark: Mark,
 }
 
@@ -31,6 +32,7 @@ fn found(rows: &[Row]) -> Result<Found, Trouble> {
             target: column::maybe_id(row, "target")?.map(TargetId::from_bytes),
         },
         raised_from: column::count(row, "raised_from")?,
+        raised_by: column::maybe_id(row, "raised_by")?.map(ActorId::from_bytes),
         mark: mark(column::count(row, "revision")?),
     })
 }
@@ -56,18 +58,21 @@ impl Desk {
         found.map_err(|trouble| trouble.of_an_action(self.sessions.doing(doing)))
     }
 
-    /// Moves the epoch from one that is open to a higher one, `opening`. The same move again finds it done.
+    /// Moves the epoch from one that is open to a higher one, `opening`. The same move by the same
+    /// actor again finds it done.
     pub(in crate::postgres) async fn raise_epoch(
         &self,
+        origin: &Origin,
         change: &RaiseEpoch,
     ) -> Result<Stamped<PoolRow>, Fault> {
         let doing = "raise the pool's epoch";
         let RaiseEpoch { from, to } = *change;
         let to_column =
             form::integer("epoch", to).map_err(|text| Fault::new(FaultKind::Unreachable, text))?;
-        let params = Params::new().big(form::at_most(from)).big(to_column);
+        let params = Params::new().big(form::at_most(from)).big(to_column).id(origin.actor.to_bytes());
         let found = self.change(doing, &self.statements.raise_epoch, params).await?;
-        let holds = found.pool.epoch == to && found.raised_from == from;
+        let holds =
+            found.pool.epoch == to && found.raised_from == from && found.raised_by == Some(origin.actor);
         Ok(answer(found, holds))
     }
 

@@ -8,9 +8,9 @@ adopted AS (
   FROM locked l WHERE l.target IS NULL
   RETURNING p.*
 )
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+SELECT epoch, open, raised_from, raised_by, lease_ms, global_limit, paused, config_revision, revision, installation, target
 FROM adopted
 UNION ALL
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+SELECT epoch, open, raised_from, raised_by, lease_ms, global_limit, paused, config_revision, revision, installation, target
 FROM locked
 WHERE NOT EXISTS (SELECT FROM adopted)

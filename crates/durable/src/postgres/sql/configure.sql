@@ -16,9 +16,9 @@ changed AS (
   WHERE (l.global_limit, l.lease_ms, l.paused) IS DISTINCT FROM (w.global_limit, w.lease_ms, w.paused)
   RETURNING p.*
 )
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+SELECT epoch, open, raised_from, raised_by, lease_ms, global_limit, paused, config_revision, revision, installation, target
 FROM changed
 UNION ALL
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+SELECT epoch, open, raised_from, raised_by, lease_ms, global_limit, paused, config_revision, revision, installation, target
 FROM locked
 WHERE NOT EXISTS (SELECT FROM changed)

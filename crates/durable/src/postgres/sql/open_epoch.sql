@@ -8,9 +8,9 @@ opened AS (
   FROM locked l WHERE l.epoch = $1::bigint AND NOT l.open
   RETURNING p.*
 )
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+SELECT epoch, open, raised_from, raised_by, lease_ms, global_limit, paused, config_revision, revision, installation, target
 FROM opened
 UNION ALL
-SELECT epoch, open, raised_from, lease_ms, global_limit, paused, config_revision, revision, installation, target
+SELECT epoch, open, raised_from, raised_by, lease_ms, global_limit, paused, config_revision, revision, installation, target
 FROM locked
 WHERE NOT EXISTS (SELECT FROM opened)

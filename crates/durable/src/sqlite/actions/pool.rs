@@ -1,6 +1,6 @@
 //! The pool's row: the epoch's compare-and-swap (protocol rule 9) and the configuration.
 
-use protocol::{Guard, InstallationId, Mark, Origin, Stamped, TargetId};
+use protocol::{ActorId, Guard, InstallationId, Mark, Origin, Stamped, TargetId};
 use rusqlite::named_params;
 
 use crate::sqlite::column;
@@ -13,6 +13,7 @@ use crate::{Configure, PoolRow, RaiseEpoch};
 struct Found {
     pool: PoolRow,
     raised_from: u64,
+    raised_by: Option<ActorId>,
     mark: Mark,
 }
 
@@ -31,6 +32,7 @@ fn find(transaction: &Transaction<'_>) -> Result<Found, Trouble> {
                 target: column::maybe_id(row, "target")?.map(TargetId::from_bytes),
             },
             raised_from: column::count(row, "raised_from")?,
+            raised_by: column::maybe_id(row, "raised_by")?.map(ActorId::from_bytes),
             mark: mark(column::count(row, "revision")?),
         })
     })?;
@@ -52,18 +54,25 @@ fn answer(transaction: &Transaction<'_>, holds: impl FnOnce(&Found) -> bool) -> 
     })
 }
 
-/// Moves the epoch from one that is open to a higher one, `opening`. The same move again finds it done.
+/// Moves the epoch from one that is open to a higher one, `opening`. The same move by the same actor
+/// again finds it done.
 pub(in crate::sqlite) fn raise_epoch(
     transaction: &Transaction<'_>,
-    _origin: &Origin,
+    origin: &Origin,
     change: &RaiseEpoch,
 ) -> Decision<PoolRow> {
     let RaiseEpoch { from, to } = *change;
     if to > from {
-        let params = named_params! {":from": column::at_most(from), ":to": column::integer("epoch", to)?};
+        let params = named_params! {
+            ":from": column::at_most(from),
+            ":to": column::integer("epoch", to)?,
+            ":by": origin.actor.to_bytes(),
+        };
         transaction.write(sql!("pool", "raise_epoch"), params)?;
     }
-    answer(transaction, |found| found.pool.epoch == to && found.raised_from == from)
+    answer(transaction, |found| {
+        found.pool.epoch == to && found.raised_from == from && found.raised_by == Some(origin.actor)
+    })
 }
 
 /// Marks the epoch open.

@@ -2,15 +2,17 @@
 --
 --: read
 -- Answers: the pool's row.
-SELECT epoch, open, raised_from, lease_ms, global_limit, config_revision, revision, installation, target FROM pool
+SELECT epoch, open, raised_from, raised_by, lease_ms, global_limit, config_revision, revision, installation, target
+FROM pool
 
 --: paused
 -- Answers: the queues that are paused.
 SELECT queue FROM paused_queue ORDER BY queue
 
 --: raise_epoch
--- :from, :to
-UPDATE pool SET epoch = :to, open = 0, raised_from = :from, revision = revision + 1 WHERE epoch = :from AND open
+-- :from, :to, :by whoever asks
+UPDATE pool SET epoch = :to, open = 0, raised_from = :from, raised_by = :by, revision = revision + 1
+WHERE epoch = :from AND open
 
 --: open_epoch
 -- :epoch
