@@ -10,9 +10,9 @@
 
 mod stage;
 
+use self::stage::{Held, LEASE_MS, Stage};
 use model::audit::{Audit, Census, Head, Report, Source, Why};
 use protocol::{Action, ActorId, Detail, Event, Guard, Judged, Mark, Outcome, Phase, Room, Token};
-use stage::{Held, LEASE_MS, Stage};
 
 /// Audits events as if they had been read from one file.
 fn audit(events: &[Event]) -> Report {
