@@ -39,7 +39,7 @@ async fn victim() {
 async fn a_killed_tool_leaves_no_process_of_its_installation() {
     for signal in [Signal::TERM, Signal::INT, Signal::KILL] {
         let mut victim = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "victim", "--nocapture"])
+            .args(["--exact", "orphans::victim", "--nocapture"])
             .env(VICTIM, "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
