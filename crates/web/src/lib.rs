@@ -20,8 +20,9 @@ mod streams;
 mod tls;
 
 pub use access::secret::{NewSecret, new_token_id};
-pub use access::{Caller, Peer};
+pub use access::{About, Caller, Peer};
 pub use document::openapi;
-pub use options::{Limits, Options, Refusal};
+pub use options::{Limits, Options, ProblemPage, Refusal};
+pub use problem::Outcome;
 pub use serve::{Handle, ServeError, Served, serve};
 pub use tls::{TlsFiles, TlsFilesError};

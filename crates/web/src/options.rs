@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
+use api::Problem;
 use axum::Router;
+use axum::response::Response;
 
 use crate::tls::TlsFiles;
 
@@ -25,6 +27,9 @@ impl Default for Limits {
     }
 }
 
+/// A problem as a page for people.
+pub type ProblemPage = fn(&Problem) -> Response;
+
 /// How to serve.
 #[derive(Default)]
 pub struct Options {
@@ -44,6 +49,8 @@ pub struct Options {
     pub extra: Router,
     /// Beginnings of paths of `extra` that need no token: what a login page shows.
     pub public: Vec<String>,
+    /// Shows problems to browsers, outside of `/v1/`; without it they are JSON there, too.
+    pub problem_page: Option<ProblemPage>,
 }
 
 impl std::fmt::Debug for Options {

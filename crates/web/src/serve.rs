@@ -100,7 +100,7 @@ pub async fn serve(listener: TcpListener, served: Served, options: Options) -> R
         document: document::text(&openapi).into(),
     });
     let has_tls = tls.is_some();
-    let line = Line { router: router(desk, options.extra), tls, ends: ending };
+    let line = Line { router: router(desk, options.extra, options.problem_page), tls, ends: ending };
     let accepting = tokio::spawn(accept(listener, line, options.limits.connections));
     Ok(Handle { address, has_tls, ends, accepting })
 }

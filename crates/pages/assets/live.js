@@ -1,0 +1,132 @@
+// Makes pages live: when a stream tells of a change, the page is asked for again and its parts marked `data-live` are put
+// in place of the old ones. Without it every page works as it is.
+"use strict";
+(() => {
+  const pace = 1000;
+  const longest = 200000;
+  const sign = document.getElementById("live");
+  const events = document.body.dataset.events;
+  let due = null;
+  let last = 0;
+  let stale = false;
+
+  const say = (text, bad) => {
+    if (!sign) return;
+    sign.hidden = false;
+    sign.textContent = text;
+    sign.classList.toggle("bad", bad);
+  };
+
+  // A part that somebody is typing in or about to press is left alone until they go on.
+  const isUsed = (part) => part.contains(document.activeElement) && document.activeElement !== document.body;
+
+  const refresh = async () => {
+    due = null;
+    last = Date.now();
+    if (document.hidden) {
+      stale = true;
+      return;
+    }
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      if (!answer.ok || answer.redirected) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const part of document.querySelectorAll("[data-live]")) {
+        const now = fresh.getElementById(part.id);
+        if (!now) {
+          if (!isUsed(part) && part.id === "empty") part.remove();
+        } else if (!isUsed(part) && part.innerHTML !== now.innerHTML) {
+          part.replaceChildren(...now.childNodes);
+        }
+      }
+      if (document.getElementById("result") === null && fresh.getElementById("result") !== null) location.reload();
+      if (document.getElementById("log") === null && fresh.getElementById("log") !== null) location.reload();
+    } catch {
+      say("offline", true);
+    }
+  };
+
+  const soon = () => {
+    if (due === null) due = setTimeout(refresh, Math.max(0, last + pace - Date.now()));
+  };
+
+  const listen = () => {
+    if (!events) return;
+    const source = new EventSource(events);
+    let first = events === "/v1/events";
+    const heard = () => {
+      say("live", false);
+      // The first overview is the one that is shown.
+      if (!first) soon();
+      first = false;
+    };
+    source.addEventListener("overview", heard);
+    source.addEventListener("job", (event) => {
+      heard();
+      const phase = JSON.parse(event.data).job?.phase;
+      if (["succeeded", "failed", "cancelled"].includes(phase)) source.close();
+    });
+    source.addEventListener("away", () => {
+      say("a room is away", true);
+      soon();
+    });
+    source.onerror = () => say("reconnecting", true);
+    addEventListener("pagehide", () => source.close());
+  };
+
+  const follow = async () => {
+    const box = document.getElementById("logtext");
+    if (!box || !box.dataset.follow) return;
+    const toEnd = () => (box.scrollTop = box.scrollHeight);
+    toEnd();
+    const leave = new AbortController();
+    addEventListener("pagehide", () => leave.abort());
+    try {
+      const answer = await fetch(box.dataset.follow, { signal: leave.signal });
+      if (!answer.ok) return;
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        text = (text + value).slice(-longest);
+        const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+        box.textContent = text;
+        if (atEnd) toEnd();
+      }
+    } catch {
+      // The log stays as it was read; loading the page again goes on.
+    }
+  };
+
+  const choose = () => {
+    const all = document.getElementById("all");
+    if (!all) return;
+    const boxes = [...document.querySelectorAll("input[name=job]")];
+    const count = () => {
+      const chosen = boxes.filter((box) => box.checked).length;
+      document.getElementById("chosen").textContent = chosen ? `${chosen} chosen` : "";
+      for (const id of ["bulk-cancel", "bulk-retry"]) document.getElementById(id).disabled = chosen === 0;
+      all.checked = chosen === boxes.length;
+      all.indeterminate = chosen > 0 && chosen < boxes.length;
+    };
+    all.parentElement.hidden = false;
+    all.addEventListener("change", () => {
+      for (const box of boxes) box.checked = all.checked;
+      count();
+    });
+    for (const box of boxes) box.addEventListener("change", count);
+    addEventListener("pageshow", count);
+    count();
+  };
+
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && stale) {
+      stale = false;
+      soon();
+    }
+  });
+  choose();
+  listen();
+  follow();
+})();
