@@ -53,12 +53,10 @@
   const listen = () => {
     if (!events) return;
     const source = new EventSource(events);
-    let first = events === "/v1/events";
+    // The first event counts, too: something may have changed since the page was written.
     const heard = () => {
       say("live", false);
-      // The first overview is the one that is shown.
-      if (!first) soon();
-      first = false;
+      soon();
     };
     source.addEventListener("overview", heard);
     source.addEventListener("job", (event) => {
