@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use api::{Api, Problem};
 use api::v1::{Overview, Why};
+use api::{Api, Problem};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
