@@ -8,7 +8,11 @@
   const events = document.body.dataset.events;
   let due = null;
   let last = 0;
-  let stale = false;
+  let stale = document.hidden;
+  let busy = false;
+  let over = false;
+  let source = null;
+  let leave = null;
 
   const say = (text, bad) => {
     if (!sign) return;
@@ -20,15 +24,21 @@
   // A part that somebody is typing in or about to press is left alone until they go on.
   const isUsed = (part) => part.contains(document.activeElement) && document.activeElement !== document.body;
 
+  // The attempt whose log a page shows.
+  const logOf = (page) => page.getElementById("log")?.dataset.attempt;
+
+  // One at a time: a slow server is not asked the more, and no older answer comes after a newer one.
   const refresh = async () => {
     due = null;
-    last = Date.now();
-    if (document.hidden) {
+    if (busy || document.hidden) {
       stale = true;
       return;
     }
+    busy = true;
+    stale = false;
     try {
-      const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      const headers = { accept: "text/html", "remora-refresh": "1" };
+      const answer = await fetch(location.href, { headers, cache: "no-store" });
       if (!answer.ok || answer.redirected) return;
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const part of document.querySelectorAll("[data-live]")) {
@@ -40,9 +50,13 @@
         }
       }
       if (document.getElementById("result") === null && fresh.getElementById("result") !== null) location.reload();
-      if (document.getElementById("log") === null && fresh.getElementById("log") !== null) location.reload();
+      if (logOf(document) !== logOf(fresh)) location.reload();
     } catch {
       say("offline", true);
+    } finally {
+      busy = false;
+      last = Date.now();
+      if (stale) soon();
     }
   };
 
@@ -51,8 +65,8 @@
   };
 
   const listen = () => {
-    if (!events) return;
-    const source = new EventSource(events);
+    if (!events || over || source) return;
+    source = new EventSource(events);
     // The first event counts, too: something may have changed since the page was written.
     const heard = () => {
       say("live", false);
@@ -62,25 +76,25 @@
     source.addEventListener("job", (event) => {
       heard();
       const phase = JSON.parse(event.data).job?.phase;
-      if (["succeeded", "failed", "cancelled"].includes(phase)) source.close();
+      over = ["succeeded", "failed", "cancelled"].includes(phase);
+      if (over) source.close();
     });
     source.addEventListener("away", () => {
       say("a room is away", true);
       soon();
     });
     source.onerror = () => say("reconnecting", true);
-    addEventListener("pagehide", () => source.close());
   };
 
   const follow = async () => {
     const box = document.getElementById("logtext");
-    if (!box || !box.dataset.follow) return;
+    if (!box || !box.dataset.follow || leave) return;
+    const mine = new AbortController();
+    leave = mine;
     const toEnd = () => (box.scrollTop = box.scrollHeight);
     toEnd();
-    const leave = new AbortController();
-    addEventListener("pagehide", () => leave.abort());
     try {
-      const answer = await fetch(box.dataset.follow, { signal: leave.signal });
+      const answer = await fetch(box.dataset.follow, { signal: mine.signal });
       if (!answer.ok) return;
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
@@ -92,9 +106,23 @@
         box.textContent = text;
         if (atEnd) toEnd();
       }
+      // The attempt has ended: that was all.
+      delete box.dataset.follow;
     } catch {
       // The log stays as it was read; loading the page again goes on.
     }
+  };
+
+  // A browser has six connections to a server, whatever the number of its tabs: one that nobody sees holds none.
+  const rest = () => {
+    source?.close();
+    source = null;
+    leave?.abort();
+    leave = null;
+  };
+  const wake = () => {
+    listen();
+    follow();
   };
 
   const choose = () => {
@@ -119,12 +147,18 @@
   };
 
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && stale) {
-      stale = false;
-      soon();
+    if (document.hidden) {
+      rest();
+      stale = true;
+    } else {
+      wake();
+      if (events && stale) soon();
     }
   });
+  addEventListener("pagehide", rest);
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) wake();
+  });
   choose();
-  listen();
-  follow();
+  if (!document.hidden) wake();
 })();

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use api::v1::{Because, EntryKind, Expected, JobDetail, Moment, ResultEntry, Why};
-use api::{Answer, Problem};
+use api::{Answer, Api, Problem};
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use protocol::{JobId, Phase};
 use web::Caller;
 
@@ -16,12 +17,14 @@ use crate::Desk;
 use crate::answer::{Frame, Reply, go, page};
 use crate::form::Fields;
 use crate::view::job::{Bar, Entry, Row, entry, progress, row};
-use crate::view::log::{Tail, tail};
+use crate::view::log::{Tail, tail, unread};
 use crate::view::timeline::{LANES, Timeline, timeline};
 use crate::view::words::{When, count, in_url, lasting, many, now, size, when};
 
 /// Names of a result on one page.
 const NAMES: usize = 100;
+/// The header of the script that refreshes a page.
+const REFRESH: &str = "remora-refresh";
 
 struct HolderLine {
     job: Option<String>,
@@ -146,25 +149,31 @@ fn line(job: JobId, entry: ResultEntry) -> FileLine {
     }
 }
 
-async fn result_box(desk: &Desk, detail: &JobDetail, after: Option<&str>) -> Option<ResultBox> {
+/// The result; its names only where there is a port to read them from.
+async fn result_box(api: Option<&dyn Api>, detail: &JobDetail, after: Option<&str>) -> Option<ResultBox> {
     let (result, job) = (detail.result.as_ref()?, detail.job.job);
     let summary = format!("{}, {}", many(result.files, "file", "files"), size(result.bytes));
-    let (files, next, problem) = match desk.api.result_entries(job, after, NAMES).await {
-        Ok(page) => (page.items, page.next, None),
-        Err(problem) => (Vec::new(), None, Some(problem.detail.into())),
+    let (files, next, problem) = match api {
+        Some(api) => match api.result_entries(job, after, NAMES).await {
+            Ok(page) => (page.items, page.next, None),
+            Err(problem) => (Vec::new(), None, Some(problem.detail.into())),
+        },
+        None => (Vec::new(), None, None),
     };
     let next = next.map(|next| crate::form::query([("files_after", next.as_str())]));
     let files = files.into_iter().map(|entry| line(job, entry)).collect();
     Some(ResultBox { summary, attempt: result.attempt, files, next, problem })
 }
 
-/// What a change did, by the word in the query.
-fn did(fields: &Fields) -> Option<&'static str> {
-    match fields.one("did")? {
-        "cancel" => Some("The cancel was taken. Nothing of this job will be published."),
-        "due" => Some("The next attempt is due now."),
-        "offered" => Some("The job is offered again."),
-        "repeated" => Some("This new job repeats the other one."),
+/// What a change did, by the word in the query, as far as the job agrees: anybody can write a link.
+fn did(word: &str, phase: Phase, repeats: bool) -> Option<&'static str> {
+    match word {
+        "cancel" if matches!(phase, Phase::Cancelling | Phase::Cancelled) => {
+            Some("The cancel was taken. Nothing of this job will be published.")
+        }
+        "due" if phase == Phase::Queued => Some("The next attempt is due now."),
+        "offered" if phase == Phase::Queued => Some("The job is offered again."),
+        "repeated" if repeats => Some("This new job repeats the other one."),
         _ => None,
     }
 }
@@ -179,19 +188,21 @@ fn checkpoint(detail: &JobDetail, now: Moment) -> Option<CheckpointBox> {
     })
 }
 
-fn may_retry(detail: &JobDetail) -> bool {
-    let phase = detail.job.phase;
-    phase.is_terminal() || phase == Phase::RetryWait || detail.job.set_aside.is_some()
+/// Whether a retry would be taken: what has succeeded, or is under way, has nothing to retry.
+fn may_retry(phase: Phase, set_aside: bool) -> bool {
+    matches!(phase, Phase::Failed | Phase::Cancelled | Phase::RetryWait) || set_aside
 }
 
 pub(crate) async fn job(
     State(desk): State<Arc<Desk>>,
     Extension(caller): Extension<Caller>,
     Path(text): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Parts,
 ) -> Reply {
     let job: JobId = id("job", &text)?;
-    let fields = Fields::read(query.as_deref().unwrap_or_default());
+    let fields = Fields::read(asked.uri.query().unwrap_or_default());
+    // A page that is shown already is refreshed with every step of its job: log and names are not read anew for that.
+    let target = (!asked.headers.contains_key(REFRESH)).then_some(&*desk.api);
     let (now, detail) = (now(), desk.api.job(job).await?);
     let why = desk.api.why(job).await;
     let hidden = detail.attempts.len().saturating_sub(LANES);
@@ -204,9 +215,9 @@ pub(crate) async fn job(
     }
     let shown = JobPage {
         frame,
-        did: did(&fields),
+        did: fields.one("did").and_then(|word| did(word, phase, detail.retry_of.is_some())),
         may_cancel: !phase.is_terminal() && phase != Phase::Cancelling,
-        may_retry: may_retry(&detail),
+        may_retry: may_retry(phase, detail.job.set_aside.is_some()),
         why: why_box(&why, now),
         timeline: timeline(&detail, now),
         entries: entries.map(|attempt| entry(attempt, why.as_ref().ok(), now)).collect(),
@@ -215,8 +226,11 @@ pub(crate) async fn job(
         timeout: detail.timeout_ms.map_or_else(|| "none".to_owned(), lasting),
         retries: format!("after {} to {}", lasting(detail.retry_base_ms), lasting(detail.retry_cap_ms)),
         env: detail.program.as_ref().map(|program| program.env.join(", ")).unwrap_or_default(),
-        log: tail(&*desk.api, &detail).await,
-        result: result_box(&desk, &detail, fields.one("files_after")).await,
+        log: match target {
+            Some(api) => tail(api, &detail).await,
+            None => unread(&detail),
+        },
+        result: result_box(target, &detail, fields.one("files_after")).await,
         retry_of: detail.retry_of.map(|job| job.to_string()),
         due: when(detail.job.due_at, now),
         row,
@@ -246,4 +260,34 @@ pub(crate) async fn retry(State(desk): State<Arc<Desk>>, Path(text): Path<String
         api::v1::RetriedAs::NewJob => "repeated",
     };
     Ok(go(&format!("/jobs/{}?did={did}", retried.now)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_is_offered_where_it_is_taken() {
+        use Phase::{Cancelled, Cancelling, Failed, Queued, RetryWait, Running, Succeeded};
+        for phase in [RetryWait, Failed, Cancelled] {
+            assert!(may_retry(phase, false), "{phase}");
+        }
+        for phase in [Queued, Running, Cancelling, Succeeded] {
+            assert!(!may_retry(phase, false), "{phase}");
+        }
+        assert!(may_retry(Queued, true));
+    }
+
+    #[test]
+    fn a_link_cannot_claim_a_change_that_the_job_does_not_know() {
+        assert!(did("cancel", Phase::Cancelling, false).is_some());
+        for (word, phase) in [
+            ("cancel", Phase::Running),
+            ("due", Phase::Failed),
+            ("repeated", Phase::Queued),
+            ("x", Phase::Queued),
+        ] {
+            assert_eq!(did(word, phase, false), None, "{word}");
+        }
+    }
 }

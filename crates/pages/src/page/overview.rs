@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use api::Problem;
 use api::v1::{Overview, Why};
+use api::{Api, Problem};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
@@ -29,29 +29,37 @@ pub(crate) struct Seen {
     why: Option<Why>,
 }
 
+/// What came of a reading.
+type Reading = Result<Arc<Seen>, Problem>;
+
 /// The last reading.
 #[derive(Default)]
-pub(crate) struct Shared(Mutex<Option<(Instant, Arc<Seen>)>>);
+pub(crate) struct Shared(Mutex<Option<(Instant, Reading)>>);
 
 impl Shared {
-    /// The last reading, or a new one. Whoever comes while one is made waits for it.
-    async fn read(&self, desk: &Desk) -> Result<Arc<Seen>, Problem> {
+    /// The last reading, or a new one. Whoever comes while one is made waits for it, and shares what came of it: while a
+    /// room gives no answer, those who wait would else wait for it one after the other.
+    async fn read(&self, look: impl Future<Output = Reading>) -> Reading {
         let mut last = self.0.lock().await;
-        if let Some((at, seen)) = &*last
+        if let Some((at, reading)) = &*last
             && at.elapsed() < FRESH
         {
-            return Ok(Arc::clone(seen));
+            return reading.clone();
         }
-        let overview = desk.api.overview().await?;
-        let why = match &overview.oldest_waiting {
-            // The job may be gone by now, and then there is nothing to say of it.
-            Some(job) => desk.api.why(job.job).await.ok(),
-            None => None,
-        };
-        let seen = Arc::new(Seen { overview, why });
-        *last = Some((Instant::now(), Arc::clone(&seen)));
-        Ok(seen)
+        let reading = look.await;
+        *last = Some((Instant::now(), reading.clone()));
+        reading
     }
+}
+
+async fn look(api: &dyn Api) -> Reading {
+    let overview = api.overview().await?;
+    let why = match &overview.oldest_waiting {
+        // The job may be gone by now, and then there is nothing to say of it.
+        Some(job) => api.why(job.job).await.ok(),
+        None => None,
+    };
+    Ok(Arc::new(Seen { overview, why }))
 }
 
 struct Tile {
@@ -142,7 +150,30 @@ fn shown(seen: &Seen, frame: Frame) -> OverviewPage {
 }
 
 pub(crate) async fn overview(State(desk): State<Arc<Desk>>, Extension(caller): Extension<Caller>) -> Reply {
-    let seen = desk.overview.read(&desk).await?;
+    let seen = desk.overview.read(look(&*desk.api)).await?;
     let frame = Frame::of(&caller, "", "Overview").live("/v1/events");
     Ok(page(StatusCode::OK, &shown(&seen, frame)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use api::v1::Code;
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn all_who_look_while_a_room_is_away_share_one_wait() {
+        let (shared, looks) = (Shared::default(), AtomicU32::new(0));
+        let look = || async {
+            looks.fetch_add(1, Ordering::Relaxed);
+            tokio::task::yield_now().await;
+            Err(Problem::new(Code::Unavailable, "the durable store gives no answer"))
+        };
+        let readings = join_all((0..20).map(|_| shared.read(look()))).await;
+        assert!(readings.iter().all(Result::is_err));
+        assert_eq!(looks.load(Ordering::Relaxed), 1);
+    }
 }

@@ -52,10 +52,21 @@ fn end(bytes: &[u8]) -> (String, bool) {
     (String::from_utf8_lossy(&bytes[from..]).into_owned(), from > 0)
 }
 
+/// Which attempt the log is of, without reading it.
+pub(crate) fn unread(detail: &JobDetail) -> Tail {
+    detail.attempts.last().map_or_else(Tail::default, |last| Tail {
+        attempt: last.attempt,
+        running: last.ended_at.is_none(),
+        ..Tail::default()
+    })
+}
+
 /// The log of the last attempt.
 pub(crate) async fn tail(api: &dyn Api, detail: &JobDetail) -> Tail {
-    let Some(last) = detail.attempts.last() else { return Tail::default() };
-    let tail = Tail { attempt: last.attempt, running: last.ended_at.is_none(), ..Tail::default() };
+    let tail = unread(detail);
+    if tail.attempt == 0 {
+        return tail;
+    }
     match tokio::time::timeout(PATIENCE, read(api, detail)).await {
         Ok(Ok((bytes, true))) => {
             let text = String::from_utf8_lossy(&bytes[..SHOWN.min(bytes.len())]).into_owned();
