@@ -10,8 +10,14 @@ use crate::servers::{self, NoServices, Pass, SHARED};
 use crate::{say, tidy};
 
 /// What the tests need beside the Rust toolchain: a program, and the Debian package that brings it.
-const NEEDED: [(&str, &str); 4] =
-    [("cc", "gcc"), ("git", "git"), ("mount", "mount"), ("redis-server", "redis-server")];
+const NEEDED: [(&str, &str); 6] = [
+    ("cc", "gcc"),
+    ("git", "git"),
+    ("mount", "mount"),
+    ("redis-server", "redis-server"),
+    ("chromium", "chromium"),
+    ("chromedriver", "chromium-driver"),
+];
 
 /// Checks and tests everything.
 ///

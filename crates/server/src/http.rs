@@ -102,7 +102,7 @@ pub async fn listen(at: SocketAddr, or_next: bool) -> Result<HttpServer, HttpErr
 }
 
 impl HttpServer {
-    /// Answers from the rooms, and tells their numbers at `/metrics`.
+    /// Answers from the rooms, tells their numbers at `/metrics`, and shows pages where they are built in.
     ///
     /// # Errors
     /// When it would not be safe, or cannot be done.
@@ -119,9 +119,20 @@ impl HttpServer {
         let api: Arc<dyn Api> = Arc::new(Direct::new(direct));
         options.extra = options.extra.merge(metrics::router(Arc::clone(&api), Arc::clone(rooms.metrics())));
         options.hearing = Some(web::Hearing(rooms.metrics().http()));
+        #[cfg(feature = "ui")]
+        let options = with_pages(options, &api);
         let served = Served { api, access: Arc::clone(&rooms.durable) as Arc<dyn durable::Access> };
         Ok(serve(self.listener, served, options).await?)
     }
+}
+
+/// With the pages beside the API.
+#[cfg(feature = "ui")]
+fn with_pages(mut options: Options, api: &Arc<dyn Api>) -> Options {
+    options.extra = options.extra.merge(pages::router(Arc::clone(api)));
+    options.public.extend(pages::PUBLIC.map(str::to_owned));
+    options.problem_page = Some(pages::problem_page);
+    options
 }
 
 /// Examines the rooms that this process holds, for `doctor`.

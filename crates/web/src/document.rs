@@ -104,6 +104,8 @@ pub(crate) fn needs(openapi: &OpenApi) -> BTreeMap<(Method, String), Needs> {
 fn need(name: &str, operation: &Value) -> Needs {
     let scope = operation["security"][0]["token"][0].as_str().and_then(|scope| scope.parse().ok());
     let forms = operation["requestBody"]["content"].as_object().is_some_and(|content| content.len() > 1);
+    // A page's button that ends the session has no body that could be JSON.
+    let forms = forms || name == "logout";
     Needs { operation: name.to_owned(), scope: scope.unwrap_or(Scope::Read), json: !forms }
 }
 

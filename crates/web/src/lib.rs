@@ -21,9 +21,10 @@ mod streams;
 mod tls;
 
 pub use access::make_token;
-pub use access::{Caller, Peer};
+pub use access::{About, Caller, Peer};
 pub use document::openapi;
 pub use heard::Hearing;
-pub use options::{Limits, Options, Refusal};
+pub use options::{Limits, Options, ProblemPage, Refusal};
+pub use problem::Outcome;
 pub use serve::{Handle, ServeError, Served, serve};
 pub use tls::{TlsFiles, TlsFilesError};

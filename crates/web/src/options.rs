@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
+use api::Problem;
 use axum::Router;
+use axum::response::Response;
 
 use crate::heard::Hearing;
 use crate::tls::TlsFiles;
@@ -26,6 +28,9 @@ impl Default for Limits {
     }
 }
 
+/// A problem as a page for people.
+pub type ProblemPage = fn(&Problem) -> Response;
+
 /// How to serve.
 #[derive(Default)]
 pub struct Options {
@@ -47,6 +52,8 @@ pub struct Options {
     pub public: Vec<String>,
     /// Who hears of each answered request, to count it.
     pub hearing: Option<Hearing>,
+    /// Shows problems to browsers, outside of `/v1/`; without it they are JSON there, too.
+    pub problem_page: Option<ProblemPage>,
 }
 
 impl std::fmt::Debug for Options {

@@ -12,9 +12,13 @@ pub(crate) struct Refused(pub(crate) Box<Problem>);
 /// What was asked for, or why not.
 pub(crate) type Reply<T> = Result<T, Refused>;
 
-/// The code of the problem in a response, for the trail.
+/// The code of the problem in a response, for the trail: put among its extensions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Outcome(pub(crate) Code);
+pub struct Outcome(pub Code);
+
+/// The problem in a response, for its page.
+#[derive(Debug, Clone)]
+pub(crate) struct Told(pub(crate) Box<Problem>);
 
 impl From<Problem> for Refused {
     fn from(problem: Problem) -> Self {
@@ -66,6 +70,7 @@ impl IntoResponse for Refused {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response.extensions_mut().insert(Outcome(self.0.code));
+        response.extensions_mut().insert(Told(self.0));
         response
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use api::Api;
 use api::v1::Code;
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,8 @@ use utoipa_axum::routes;
 use crate::access::{Gate, enter};
 use crate::document;
 use crate::heard::{Ears, heard};
-use crate::problem::Refused;
+use crate::options::ProblemPage;
+use crate::problem::{Refused, Told};
 use crate::routes::{access, changes, explain, jobs, login, pool, results, state};
 
 /// How long an answer may take to begin.
@@ -76,7 +77,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Desk>> {
 }
 
 /// Everything that is served.
-pub(crate) fn router(desk: Arc<Desk>, extra: Router, ears: Ears) -> Router {
+pub(crate) fn router(desk: Arc<Desk>, extra: Router, (page, ears): (Option<ProblemPage>, Ears)) -> Router {
     let gate = Arc::clone(&desk.gate);
     let (api, _) = api().split_for_parts();
     api.with_state(desk)
@@ -84,8 +85,21 @@ pub(crate) fn router(desk: Arc<Desk>, extra: Router, ears: Ears) -> Router {
         .fallback(nowhere)
         .method_not_allowed_fallback(other_method)
         .layer(from_fn_with_state(gate, enter))
+        .layer(from_fn_with_state(page, for_people))
         .layer(from_fn(bounded))
         .layer(from_fn_with_state(ears, heard))
+}
+
+/// Shows a problem as a page to whoever asked for one.
+async fn for_people(State(page): State<Option<ProblemPage>>, request: Request, next: Next) -> Response {
+    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let wants_page = accepts.is_some_and(|accepts| accepts.contains("text/html"))
+        && !request.uri().path().starts_with("/v1/");
+    let response = next.run(request).await;
+    match (page, response.extensions().get::<Told>()) {
+        (Some(page), Some(Told(problem))) if wants_page => page(problem),
+        _ => response,
+    }
 }
 
 async fn nowhere(request: Request) -> Response {

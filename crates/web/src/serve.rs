@@ -102,7 +102,7 @@ pub async fn serve(listener: TcpListener, served: Served, options: Options) -> R
     });
     let has_tls = tls.is_some();
     let ears = Ears::new(options.hearing, &openapi);
-    let line = Line { router: router(desk, options.extra, ears), tls, ends: ending };
+    let line = Line { router: router(desk, options.extra, (options.problem_page, ears)), tls, ends: ending };
     let accepting = tokio::spawn(accept(listener, line, options.limits.connections));
     Ok(Handle { address, has_tls, ends, accepting })
 }

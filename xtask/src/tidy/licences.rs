@@ -30,6 +30,23 @@ struct Deny {
 #[derive(Deserialize)]
 struct Licenses {
     allow: Vec<String>,
+    #[serde(default)]
+    exceptions: Vec<Exception>,
+}
+
+/// What one package alone may have.
+#[derive(Deserialize)]
+struct Exception {
+    #[serde(rename = "crate")]
+    package: String,
+    allow: Vec<String>,
+}
+
+impl Licenses {
+    fn of(&self, package: &Package) -> Vec<String> {
+        let own = self.exceptions.iter().filter(|exception| exception.package == package.name);
+        self.allow.iter().chain(own.flat_map(|exception| &exception.allow)).cloned().collect()
+    }
 }
 
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Breach>> {
@@ -46,7 +63,7 @@ pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Breach>> {
         String::from_utf8_lossy(&output.stderr).trim()
     );
     let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
-    Ok(metadata.packages.iter().filter_map(|package| judge(package, &deny.licenses.allow)).collect())
+    Ok(metadata.packages.iter().filter_map(|package| judge(package, &deny.licenses.of(package))).collect())
 }
 
 fn judge(package: &Package, allowed: &[String]) -> Option<Breach> {

@@ -98,6 +98,9 @@ async fn serve(dir: &Path, args: DevArgs, printer: &Printer) -> Result<u8, Failu
     ));
     printer.remark("submit jobs from another terminal: remora submit -- ./export.sh   (Ctrl-C stops)");
     if let Some(http) = &http {
+        if cfg!(feature = "ui") {
+            printer.remark(&format!("pages for a browser are at {}/", http.url()));
+        }
         printer.remark(&format!("the API is at {}", http.url()));
     }
     until_told(&owner, printer).await?;

@@ -58,6 +58,9 @@ pub(crate) fn run(site: Site, args: &ServerArgs, printer: &Printer) -> Result<u8
         printer
             .remark("start workers anywhere with the same three: remora worker --slots 4   (Ctrl-C stops)");
         if let Some(http) = &http {
+            if cfg!(feature = "ui") {
+                printer.remark(&format!("pages for a browser are at {}/", http.url()));
+            }
             printer.remark(&format!("the API is at {}", http.url()));
         }
         until_told(&replica).await?;

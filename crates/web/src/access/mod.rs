@@ -21,7 +21,7 @@ pub(crate) use gate::{Gate, enter, session};
 pub use making::make_token;
 pub(crate) use rate::StreamPlace;
 pub(crate) use sessions::{COOKIE, LASTS as SESSION_LASTS};
-pub(crate) use trail::About;
+pub use trail::About;
 
 /// Who sends a request: set by the connection.
 #[derive(Debug, Clone, Copy)]

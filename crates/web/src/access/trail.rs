@@ -17,9 +17,9 @@ const WAITING: usize = 4_096;
 /// How long an answer waits for its entry.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a change was about; a handler adds it to its response.
+/// What a change was about, for the trail; a handler puts it among its response's extensions.
 #[derive(Debug, Clone)]
-pub(crate) struct About(pub(crate) String);
+pub struct About(pub String);
 
 type Waiting = (TrailEntry, oneshot::Sender<()>);
 

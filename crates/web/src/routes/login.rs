@@ -63,10 +63,13 @@ pub(crate) async fn login(
     Ok(response)
 }
 
-/// Ends the session that the cookie names.
+/// Ends the session that the cookie names. A page's form is sent on to the login.
 #[utoipa::path(
     post, path = "/logout", tag = "access",
-    responses((status = 204, description = "There is no session any more.")),
+    responses(
+        (status = 204, description = "There is no session any more."),
+        (status = 303, description = "The same, for a form.", headers(("Location" = String, description = "Where to."))),
+    ),
     security(("token" = ["read"])),
 )]
 pub(crate) async fn logout(
@@ -78,7 +81,12 @@ pub(crate) async fn logout(
     if let Some(value) = session(&headers) {
         desk.gate.sessions.end(value);
     }
-    let mut response = StatusCode::NO_CONTENT.into_response();
+    let is_form = headers.get(header::CONTENT_TYPE).is_some_and(|kind| !is_json(kind));
+    let mut response = if is_form {
+        (StatusCode::SEE_OTHER, [(header::LOCATION, "/login")]).into_response()
+    } else {
+        StatusCode::NO_CONTENT.into_response()
+    };
     set_cookie(&mut response, &format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"));
     Ok(response)
 }

@@ -216,6 +216,31 @@ async fn a_page_logs_in_with_a_token_and_its_session_ends_with_it() {
 }
 
 #[tokio::test]
+async fn the_button_of_a_page_ends_its_session_and_leads_to_the_login() {
+    let site = Site::open().await;
+    let (_, secret) = site.token(&[Scope::Read]).await;
+    let form = |path: &str| {
+        site.request(Method::POST, path)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("accept", "text/html,*/*")
+            .header("sec-fetch-site", "same-origin")
+    };
+    let login = form("/login").body(format!("token={secret}")).send().await.unwrap();
+    let cookie = login.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let look = || site.request(Method::GET, "/v1/jobs").header("cookie", &cookie).send();
+    assert_eq!(look().await.unwrap().status(), 200);
+    let foreign = form("/logout").header("cookie", &cookie).header("origin", "http://evil.example");
+    assert_eq!(foreign.send().await.unwrap().status(), 403);
+    assert_eq!(look().await.unwrap().status(), 200);
+    // A form without fields is sent with its type and a length of 0.
+    let left = form("/logout").header("cookie", &cookie).header("content-length", "0").send().await.unwrap();
+    assert_eq!(left.status().as_u16(), 303);
+    assert_eq!(left.headers()["location"], "/login");
+    assert!(left.headers()["set-cookie"].to_str().unwrap().contains("Max-Age=0"));
+    assert_eq!(look().await.unwrap().status(), 401);
+}
+
+#[tokio::test]
 async fn the_trail_says_who_did_what_and_holds_no_secret() {
     let site = Site::open().await;
     let (admin_id, admin) = site.token(&[Scope::Admin]).await;
