@@ -267,3 +267,39 @@ fn a_lease_that_was_given_unheard_is_one_that_its_worker_stops_with() {
     ];
     assert_eq!(audit_cut(&events).failures, []);
 }
+
+/// A worker asks for its lease in the next epoch while its failure is under way, and is killed. The failure arrives first,
+/// the job is queued again, and then the lease is given back; the agents end it.
+fn restored_late() -> Vec<Event> {
+    let failed = |event: Event| Event {
+        detail: Detail { cause: Some(FailureCause::Failed), ..event.detail },
+        ..event
+    };
+    let next = |event: Event| Event { epoch: 2, ..event };
+    vec![
+        coordination(Action::Enqueue, 1),
+        coordination(Action::Reserve, 2).permit(1).by_worker(1),
+        durable(Action::AuthorizeAttempt, 2, Phase::Running).of(1, 1).permit(1).by_worker(2),
+        coordination(Action::ActivateAttempt, 3).of(1, 1).permit(1).by_worker(3),
+        failed(event(Room::Worker, Action::SendOutcome, 4).of(1, 1).by_worker(4)),
+        failed(durable(Action::AcceptFailure, 3, Phase::RetryWait).of(1, 1).by_worker(5)),
+        durable(Action::ScheduleRetry, 4, Phase::Queued),
+        next(Event {
+            judged: vec![Judged::durable(Mark { epoch: 0, order: 4 })],
+            ..coordination(Action::Enqueue, 1)
+        }),
+        next(Event { sent_after: 4, ..coordination(Action::RestoreLease, 2).of(1, 1).by_worker(6) }),
+        next(coordination(Action::ReleaseLease, 3).of(1, 1)),
+        durable(Action::RequestCancel, 5, Phase::Cancelled),
+    ]
+}
+
+#[test]
+fn a_lease_may_come_back_to_an_attempt_whose_end_its_worker_has_not_heard_of() {
+    assert_eq!(audit(&restored_late()).failures, []);
+    let mut events = restored_late();
+    events[8].sent_after = 5;
+    let failure = audit(&events).failures.pop().unwrap();
+    let guard = Why::Guard(Action::RestoreLease, Guard::AttemptExecuting);
+    assert_eq!(failure.why, guard, "it knew: {failure}");
+}

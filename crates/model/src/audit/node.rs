@@ -106,10 +106,22 @@ impl<'a> Trial<'a> {
         step.spec_guard(&law, &self.node.state).map_err(|guard| Why::Guard(step.action(), guard))?;
         let before = self.node.state.clone();
         step.apply(&law, &mut self.node.state);
-        let after = &self.node.state;
+        self.is_allowed(&before)
+    }
+
+    /// A lease that coordination gave back to an attempt whose end its worker had not heard of.
+    pub(super) fn lease_unheard(&mut self, of: Attempt) -> Result<(), Why> {
+        let before = self.node.state.clone();
+        let row = &mut self.node.state[of];
+        (row.lease_state, row.lease_age) = (LeaseState::Live, 0);
+        self.is_allowed(&before)
+    }
+
+    fn is_allowed(&self, before: &State) -> Result<(), Why> {
+        let (law, after) = (self.law(), &self.node.state);
         let broken = INVARIANTS.iter().find(|one| !(one.holds)(&law.constants, after)).map(|one| one.name);
         let broken = broken
-            .or_else(|| STEP_PROPERTIES.iter().find(|one| !(one.holds)(&before, after)).map(|one| one.name));
+            .or_else(|| STEP_PROPERTIES.iter().find(|one| !(one.holds)(before, after)).map(|one| one.name));
         broken.map_or(Ok(()), |name| Err(Why::Broken(name)))
     }
 

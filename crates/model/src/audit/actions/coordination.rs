@@ -5,7 +5,7 @@ use protocol::{Action, Event, Guard, Phase};
 
 use super::super::failure::Why;
 use super::super::node::Trial;
-use super::super::trace::{COORDINATION, Fact, JOB, read_at};
+use super::super::trace::{COORDINATION, DURABLE, Fact, JOB, raises, read_at};
 use super::Effort;
 
 impl Trial<'_> {
@@ -225,9 +225,25 @@ impl Trial<'_> {
         if row.lease_state == LeaseState::Expired && leased_in >= event.epoch {
             return Err(Why::Guard(event.action, Guard::LeaseEndedByAge));
         }
-        self.step(Move::RestoreLease(of))?;
+        if self.is(of, AttemptState::Stopped) && !self.lease_is_live(of) && self.ended_unheard(event) {
+            self.lease_unheard(of)?;
+        } else {
+            self.step(Move::RestoreLease(of))?;
+        }
         self.leased(of);
         Ok(())
+    }
+
+    /// Whether the worker's own outcome ended the attempt and it had not heard so when it asked for the lease: the spec knows
+    /// an end at once, a worker with the answer. Such a lease is one more that `ReleaseLease` ends.
+    fn ended_unheard(&self, event: &Event) -> bool {
+        let placed = &self.trace.lists[DURABLE][..self.node.at[DURABLE]];
+        let ended = |end: &Event| {
+            matches!(end.action, Action::AcceptSuccess | Action::AcceptFailure | Action::FinalizeCancel)
+                && raises(end)
+                && (end.attempt, end.actor) == (event.attempt, event.actor)
+        };
+        placed.iter().any(|fact| ended(&fact.event) && fact.event.sequence > event.sent_after)
     }
 
     /// The claim and the activation of an attempt whose lease is restored later, gone with the store's process.
