@@ -18,6 +18,6 @@ mod port;
 pub mod s3;
 
 pub use digest::digest_of;
-pub use manifest::{Digest, Entry, Manifest, ManifestError, Node, Part};
+pub use manifest::{Digest, Entry, MANIFEST_FORM, Manifest, ManifestError, Node, Part};
 pub use open::{OpenError, open};
 pub use port::{Depth, LogReader, LogSink, ResultFile, StageId, Sweep, Target, TargetFault};

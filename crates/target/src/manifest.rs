@@ -94,6 +94,10 @@ pub struct Entry {
     pub node: Node,
 }
 
+/// The newest form of a manifest that this program reads. What is only added, and may be missing, keeps the number; a
+/// program that writes what older ones would misread writes a higher one, as `form`. The first form names none.
+pub const MANIFEST_FORM: u32 = 1;
+
 /// An output, or the output so far: entries in the order of their paths, folders before what is in them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -101,9 +105,19 @@ pub struct Manifest {
     pub entries: Vec<Entry>,
 }
 
+/// What every form of a manifest says of itself.
+#[derive(Deserialize)]
+struct Formed {
+    #[serde(default)]
+    form: u32,
+}
+
 /// A manifest that cannot be used.
 #[derive(Debug, Error)]
 pub enum ManifestError {
+    /// Written by a newer program: whole, and not for this one.
+    #[error("the manifest is of form {0}; this program reads forms up to {MANIFEST_FORM}")]
+    Newer(u32),
     /// Not the JSON of a manifest.
     #[error("read the manifest")]
     Syntax(#[from] serde_json::Error),
@@ -128,8 +142,12 @@ impl Manifest {
     /// Reads stored bytes back.
     ///
     /// # Errors
-    /// When they are no manifest, or one that would write outside of an output.
+    /// When they are no manifest, one of a newer form, or one that would write outside of an output.
     pub fn decode(bytes: &[u8]) -> Result<Self, ManifestError> {
+        let Formed { form } = serde_json::from_slice(bytes)?;
+        if form > MANIFEST_FORM {
+            return Err(ManifestError::Newer(form));
+        }
         let manifest: Self = serde_json::from_slice(bytes)?;
         manifest.check()?;
         Ok(manifest)
@@ -213,6 +231,29 @@ mod tests {
         let bytes = manifest.encode().unwrap();
         assert_eq!(Manifest::decode(&bytes).unwrap(), manifest);
         assert_eq!((manifest.files(), manifest.bytes(), manifest.keys().len()), (1, 3, 1));
+    }
+
+    /// As the first version stored it.
+    const FIRST: &str = r#"{"entries":[{"path":"a","type":"file","parts":[{"key":"k","length":3,"digest":"6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"}],"executable":false},{"path":"b","type":"link","to":"a"},{"path":"c","type":"folder"}]}"#;
+
+    #[test]
+    fn d5_what_the_first_version_stored_is_read_and_written_byte_for_byte() {
+        let manifest = Manifest::decode(FIRST.as_bytes()).unwrap();
+        let link = Entry { path: "b".into(), node: Node::Link { to: "a".into() } };
+        let folder = Entry { path: "c".into(), node: Node::Folder };
+        assert_eq!(manifest, Manifest { entries: vec![file("a"), link, folder] });
+        assert_eq!(manifest.encode().unwrap(), FIRST.as_bytes());
+    }
+
+    #[test]
+    fn d5_what_a_newer_version_adds_is_read_and_what_it_changes_is_told_by_its_form() {
+        let added = FIRST
+            .replacen('{', r#"{"form":1,"made_by":{"version":"9"},"#, 1)
+            .replace("\"k\",", "\"k\",\"zone\":1,");
+        assert_eq!(Manifest::decode(added.as_bytes()).unwrap(), Manifest::decode(FIRST.as_bytes()).unwrap());
+        let changed = r#"{"form":2,"entries":[{"path":"a","type":"sparse","holes":[]}]}"#;
+        let error = Manifest::decode(changed.as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), "the manifest is of form 2; this program reads forms up to 1");
     }
 
     #[test]

@@ -18,6 +18,8 @@ use crate::stage::StageError;
 const VERIFY_BYTES: u64 = 1024 * 1024;
 /// How often a claim may meet another checkpoint than the one verified before it is given up.
 const CHECKPOINT_TRIES: u32 = 5;
+/// The part of a lease for which a job that could not be claimed is held before it is handed back.
+const PAUSES_OF_A_LEASE: u32 = 8;
 /// How often the reaping of an own attempt that cannot start is tried before it is left to the reaper.
 const REAP_TRIES: u32 = 20;
 
@@ -66,6 +68,10 @@ pub(crate) async fn claim(session: &Arc<Session>, ticket: &Ticket) -> Option<Cla
         }
         Err(fault) => {
             tracing::warn!(job = %ticket.reserved.job, error = %told(&fault), "cannot claim a job");
+            // What was in the way is still there: the same job is not to be given to the same worker at once.
+            if !session.is_draining() {
+                session.runtime.clock.sleep(session.lease() / PAUSES_OF_A_LEASE).await;
+            }
             claim_refused(session, hand_back).await;
             None
         }

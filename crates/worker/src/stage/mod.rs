@@ -68,12 +68,12 @@ impl StageError {
         )
     }
 
-    /// Whether stored data was bad.
+    /// Whether stored data was bad. What a newer version wrote is not: a worker of that version goes on from it.
     #[must_use]
     pub fn is_bad_data(&self) -> bool {
         match self {
             Self::Target(fault) => fault.bad_data,
-            Self::Manifest(error) => !matches!(error, ManifestError::TooMany(_)),
+            Self::Manifest(error) => !matches!(error, ManifestError::TooMany(_) | ManifestError::Newer(_)),
             Self::Unfit { .. } | Self::Local { .. } | Self::StateTooLarge { .. } => false,
         }
     }
