@@ -1,6 +1,7 @@
 //! PostgreSQL beyond the suite: its rules, its faults, its transports.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
+mod ended;
 mod failover;
 mod faults;
 mod help;

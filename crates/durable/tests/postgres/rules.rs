@@ -355,6 +355,32 @@ async fn the_sql_function_accepts_what_the_door_accepts_and_refuses_in_its_words
     migrate::down(&url).await.unwrap();
 }
 
+/// What trial G4 sends by SQL.
+#[tokio::test(flavor = "multi_thread")]
+async fn g4_args_of_any_depth_come_in_by_sql_whole_or_not_at_all_and_hurt_no_neighbour() {
+    let (room, url) = fresh().await;
+    let (client, name) = (client(&url).await, schema(&url));
+    let call = format!("SELECT text({name}.submit('deep', $1::text::json))");
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    for (number, depth) in (1..).zip([127, 128, 129, 1_000]) {
+        let id: String = client.query_one(&call, &[&nested(depth)]).await.unwrap().get(0);
+        let job = JobId(u128::from_str_radix(&id.replace('-', ""), 16).unwrap());
+        assert_eq!(room.job(job).await.unwrap().unwrap().spec.args, nested(depth), "{depth}");
+        let claimed = room.authorize_attempt(&ORIGIN, &[claim(job.0, number)]).await.unwrap().remove(0).step;
+        assert_eq!(claimed.taken().unwrap().spec.args, nested(depth), "{depth}");
+    }
+    // The server's own limit, `max_stack_depth`, told in its words.
+    let refused = client.query_one(&call, &[&nested(100_000)]).await.unwrap_err();
+    assert_eq!(refused.code().unwrap().code(), "54001", "{refused}");
+    let keys: Vec<_> = (0..1_000_000).map(|key| format!("\"{key}\":0")).collect();
+    let refused = client.query_one(&call, &[&format!("{{{}}}", keys.join(","))]).await.unwrap_err();
+    let said = refused.as_db_error().unwrap().message();
+    assert!(said.contains("allowed is at most 1048576 bytes"), "{said}");
+    assert_eq!(room.list(&JobFilter::default()).await.unwrap().jobs.len(), 4);
+    assert!(taken(&room.submit(&ORIGIN, &[submit(1)]).await.unwrap()[0].step));
+    migrate::down(&url).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_statement_comes_a_terminal_row_never_changes_and_a_token_never_falls() {
     let (room, url) = fresh().await;
