@@ -23,8 +23,8 @@ use tokio_postgres::{Client, NoTls};
 
 const ORIGIN: Origin = Origin { actor: ActorId(1), sequence: 1, sent_after: 0 };
 const CLIENTS: u64 = 8;
-const TIME: Duration = Duration::from_secs(20);
-const DELAYED: usize = 200_000;
+const TIME: Duration = Duration::from_secs(8);
+const DELAYED: usize = 20_000;
 const FILL: &str = include_str!("postgres_ended.sql");
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -14,9 +14,12 @@ use utoipa::openapi::OpenApi;
 /// What everything is called that the OpenAPI document does not name. No path begins with a bracket.
 const OTHER: &str = "(other)";
 
+/// What is told of a request: its route, method, status, and how long the answer took to begin.
+type Hear = dyn Fn(&str, &'static str, u16, Duration) + Send + Sync;
+
 /// Hears of an answered request: the route's template or `(other)`, method, status, and how long the answer took to begin.
 #[derive(Clone)]
-pub struct Hearing(pub Arc<dyn Fn(&str, &'static str, u16, Duration) + Send + Sync>);
+pub struct Hearing(pub Arc<Hear>);
 
 impl fmt::Debug for Hearing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
