@@ -14,6 +14,6 @@ mod port;
 pub mod text;
 pub mod v1;
 
-pub use direct::{Direct, DirectRooms, Examine, check, configure};
+pub use direct::{Direct, DirectRooms, Examine, Kept, check, configure};
 pub use port::{Answer, Api, Bytestream, FileBody, Watching};
 pub use v1::Problem;

@@ -27,7 +27,7 @@ pub const PUBLIC: [&str; 1] = ["/assets/"];
 /// What handlers work with.
 pub(crate) struct Desk {
     pub(crate) api: Arc<dyn Api>,
-    /// The overview that all who look at it within a second share.
+    /// The overview that all who look at it share.
     pub(crate) overview: Shared,
 }
 

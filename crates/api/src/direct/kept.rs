@@ -1,47 +1,50 @@
 //! Answers made for all who ask and not for each.
 //!
-//! Promises: who asks while an answer is being made is given that one; after it, it is shown for `SHARE` times as long as it
-//! took to make. So however many ask, and however often, making them takes at most one part in `SHARE` of the time of one
-//! connection, and an answer is milliseconds old in a small store, seconds in one of ten million jobs. Faults are not kept.
+//! Promises: who asks while an answer is being made is given that one, also when it is a fault: nobody waits for a silent room
+//! behind others who do. A good one is shown after it for `SHARE` times as long as it took to make. So however many ask, and
+//! however often, making them takes at most one part in `SHARE` of the time of one connection, and an answer is milliseconds
+//! old in a small store, seconds in one of ten million jobs.
 
 use std::time::Duration;
 
 use runtime::Clock;
 use tokio::sync::Mutex;
 
-struct Made<T> {
+struct Made<T, E> {
     at: Duration,
     took: Duration,
-    answer: T,
+    answer: Result<T, E>,
 }
 
 /// The last answer to one question.
-pub(super) struct Kept<T, const SHARE: u32>(Mutex<Option<Made<T>>>);
+pub struct Kept<T, E, const SHARE: u32>(Mutex<Option<Made<T, E>>>);
 
-impl<T, const SHARE: u32> Default for Kept<T, SHARE> {
+impl<T, E, const SHARE: u32> Default for Kept<T, E, SHARE> {
     fn default() -> Self {
         Self(Mutex::new(None))
     }
 }
 
-impl<T: Clone, const SHARE: u32> Kept<T, SHARE> {
+impl<T: Clone, E: Clone, const SHARE: u32> Kept<T, E, SHARE> {
     /// The answer that is kept, or a new one.
-    pub(super) async fn get<E>(
-        &self,
-        clock: &dyn Clock,
-        make: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, E> {
+    ///
+    /// # Errors
+    /// What came of making it.
+    pub async fn get(&self, clock: &dyn Clock, make: impl Future<Output = Result<T, E>>) -> Result<T, E> {
         let asked = clock.boottime();
         let mut kept = self.0.lock().await;
         let began = clock.boottime();
-        let good = |made: &&Made<T>| made.at > asked || began.saturating_sub(made.at) < made.took * SHARE;
+        let good = |made: &&Made<T, E>| {
+            let is_fresh = began.saturating_sub(made.at) < made.took * SHARE;
+            made.at > asked || is_fresh && made.answer.is_ok()
+        };
         if let Some(made) = kept.as_ref().filter(good) {
-            return Ok(made.answer.clone());
+            return made.answer.clone();
         }
-        let answer = make.await?;
+        let answer = make.await;
         let at = clock.boottime();
         *kept = Some(Made { at, took: at.saturating_sub(began), answer: answer.clone() });
-        Ok(answer)
+        answer
     }
 }
 
@@ -91,7 +94,7 @@ mod tests {
 
     #[tokio::test]
     async fn many_who_ask_are_given_one_answer_until_it_is_twenty_times_as_old_as_it_took() {
-        let (kept, hand) = (Kept::<_, 20>::default(), Hand::default());
+        let (kept, hand) = (Kept::<_, _, 20>::default(), Hand::default());
         let ask = || kept.get(&hand, hand.numbered());
         assert_eq!(tokio::join!(ask(), ask(), ask()), (Ok(1), Ok(1), Ok(1)));
         hand.on(1_999);
@@ -102,16 +105,19 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_not_kept_is_made_once_for_those_who_ask_together() {
-        let (kept, hand) = (Kept::<_, 0>::default(), Hand::default());
+        let (kept, hand) = (Kept::<_, _, 0>::default(), Hand::default());
         let ask = || kept.get(&hand, hand.numbered());
         assert_eq!(tokio::join!(ask(), ask(), ask()), (Ok(1), Ok(1), Ok(1)));
         assert_eq!(ask().await, Ok(2));
     }
 
     #[tokio::test]
-    async fn a_fault_is_told_to_who_asked_and_not_kept() {
-        let (kept, hand) = (Kept::<_, 20>::default(), Hand::default());
-        assert_eq!(kept.get(&hand, async { Err("away") }).await, Err("away"));
-        assert_eq!(kept.get(&hand, async { Ok::<_, &str>(1) }).await, Ok(1));
+    async fn a_fault_is_told_to_those_who_wait_for_it_and_not_kept() {
+        let (kept, hand) = (Kept::<_, _, 20>::default(), Hand::default());
+        let fail = || async { hand.numbered().await.and(Err::<u32, _>("away")) };
+        let ask = || kept.get(&hand, fail());
+        assert_eq!(tokio::join!(ask(), ask(), ask()), (Err("away"), Err("away"), Err("away")));
+        assert_eq!(*hand.made.lock().unwrap(), 1, "they did not wait for one another");
+        assert_eq!(kept.get(&hand, async { Ok(1) }).await, Ok(1));
     }
 }

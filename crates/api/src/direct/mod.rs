@@ -32,6 +32,7 @@ use crate::v1::{
     Queue, Readiness, ResultEntry, ResultSummary, Retried, RoomReport, Submission, Submitted, Why, Worker,
 };
 pub use changes::check;
+pub use kept::Kept;
 use manifests::Manifests;
 use pool::Boards;
 pub use pool::configure;

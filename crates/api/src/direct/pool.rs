@@ -1,6 +1,7 @@
 //! The pool, queues, workers, and how the whole is.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use coordination::{At, CoordinationRoom, PoolState, WorkerView};
 use durable::{Configure, Durable, EndCount, JobFilter, JobSummary, PhaseCount, PoolRow};
@@ -35,10 +36,10 @@ struct Board {
 /// What is shown to all.
 #[derive(Default)]
 pub(super) struct Boards {
-    counts: Kept<Vec<PhaseCount>, 20>,
-    overview: Kept<Board, 20>,
+    counts: Kept<Vec<PhaseCount>, Problem, 20>,
+    overview: Kept<Board, Problem, 20>,
     /// Never older than who asks, but one trial at a time.
-    pub(super) readiness: Kept<Readiness, 0>,
+    pub(super) readiness: Kept<Readiness, Infallible, 0>,
 }
 
 fn before(now: Timestamp, ms: u64) -> Timestamp {

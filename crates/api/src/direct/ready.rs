@@ -6,7 +6,6 @@
 //! answer: however many ask, the rooms see one trial at a time.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use durable::Configure;
@@ -34,7 +33,7 @@ async fn tried(name: &str, trial: impl Future<Output = Answer<()>>) -> ReadyChec
 
 impl Direct {
     pub(super) async fn try_rooms(&self) -> Readiness {
-        let trial = async { Ok::<_, Infallible>(self.try_each().await) };
+        let trial = async { Ok(self.try_each().await) };
         let Ok(readiness) = self.boards.readiness.get(self.runtime.clock.as_ref(), trial).await;
         readiness
     }

@@ -1,7 +1,5 @@
 //! Whoever starts an installation and is killed leaves none of its processes behind.
 
-#![expect(clippy::unwrap_used, reason = "these are tests")]
-
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;

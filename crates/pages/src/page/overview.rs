@@ -1,16 +1,15 @@
 //! What an operator looks at first.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use api::v1::{Overview, Why};
-use api::{Api, Problem};
+use api::{Api, Kept, Problem};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use protocol::Phase;
-use tokio::sync::Mutex;
+use runtime::SystemClock;
 use web::Caller;
 
 use crate::Desk;
@@ -18,9 +17,6 @@ use crate::answer::{Frame, Reply, page};
 use crate::view::job::{Row, row};
 use crate::view::rates::{Rates, rates};
 use crate::view::words::{count, many, phase_words, thousandths};
-
-/// How old an overview may be: that many who look at once cost no more than one.
-const FRESH: Duration = Duration::from_secs(1);
 
 /// What was read at one moment.
 pub(crate) struct Seen {
@@ -32,25 +28,8 @@ pub(crate) struct Seen {
 /// What came of a reading.
 type Reading = Result<Arc<Seen>, Problem>;
 
-/// The last reading.
-#[derive(Default)]
-pub(crate) struct Shared(Mutex<Option<(Instant, Reading)>>);
-
-impl Shared {
-    /// The last reading, or a new one. Whoever comes while one is made waits for it, and shares what came of it: while a
-    /// room gives no answer, those who wait would else wait for it one after the other.
-    async fn read(&self, look: impl Future<Output = Reading>) -> Reading {
-        let mut last = self.0.lock().await;
-        if let Some((at, reading)) = &*last
-            && at.elapsed() < FRESH
-        {
-            return reading.clone();
-        }
-        let reading = look.await;
-        *last = Some((Instant::now(), reading.clone()));
-        reading
-    }
-}
+/// The reading that all share who look.
+pub(crate) type Shared = Kept<Arc<Seen>, Problem, 20>;
 
 async fn look(api: &dyn Api) -> Reading {
     let overview = api.overview().await?;
@@ -150,30 +129,7 @@ fn shown(seen: &Seen, frame: Frame) -> OverviewPage {
 }
 
 pub(crate) async fn overview(State(desk): State<Arc<Desk>>, Extension(caller): Extension<Caller>) -> Reply {
-    let seen = desk.overview.read(look(&*desk.api)).await?;
+    let seen = desk.overview.get(&SystemClock, look(&*desk.api)).await?;
     let frame = Frame::of(&caller, "", "Overview").live("/v1/events");
     Ok(page(StatusCode::OK, &shown(&seen, frame)))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    use api::v1::Code;
-    use futures_util::future::join_all;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn all_who_look_while_a_room_is_away_share_one_wait() {
-        let (shared, looks) = (Shared::default(), AtomicU32::new(0));
-        let look = || async {
-            looks.fetch_add(1, Ordering::Relaxed);
-            tokio::task::yield_now().await;
-            Err(Problem::new(Code::Unavailable, "the durable store gives no answer"))
-        };
-        let readings = join_all((0..20).map(|_| shared.read(look()))).await;
-        assert!(readings.iter().all(Result::is_err));
-        assert_eq!(looks.load(Ordering::Relaxed), 1);
-    }
 }

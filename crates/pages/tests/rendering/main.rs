@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{Request, StatusCode, header};
+use axum::http::{HeaderMap, Request, StatusCode, header};
 use axum::{Extension, Router};
 use durable::Scope;
 use fake::{EVIL, Fake, JOB, Rooms, WORKER};
@@ -19,7 +19,7 @@ use web::Caller;
 
 struct Shown {
     status: StatusCode,
-    headers: axum::http::HeaderMap,
+    headers: HeaderMap,
     text: String,
 }
 

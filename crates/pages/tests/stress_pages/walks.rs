@@ -1,10 +1,10 @@
 //! The walks, each from a fresh world.
 
-use durable::{Access as _, NewToken, Scope};
+use api::v1::{Scope, TokenRequest};
 use fantoccini::Locator;
 use fantoccini::key::Key;
 use serde_json::json;
-use web::{NewSecret, Options, new_token_id};
+use web::{Options, make_token};
 
 use super::browser::Browser;
 use super::world::{World, open};
@@ -171,15 +171,8 @@ pub(crate) async fn every_page_is_shown_light_dark_and_on_a_phone(world: &World,
 }
 
 pub(crate) async fn whoever_comes_without_a_session_logs_in(world: &World, browser: &Browser) {
-    let secret = NewSecret::token();
-    let new = NewToken {
-        id: new_token_id(),
-        name: "olga".to_owned(),
-        scopes: vec![Scope::Read],
-        digest: secret.digest(),
-        lasts_ms: None,
-    };
-    world.place.durable.make_token(&new).await.unwrap();
+    let asked = TokenRequest { name: "olga".to_owned(), scopes: vec![Scope::Read], lasts_ms: None };
+    let made = make_token(world.place.durable.as_ref(), asked).await.unwrap().unwrap();
     let handle = open(&world.place, Options::default()).await;
     let url = |path: &str| format!("{}{path}", handle.url());
     browser.open(&url("/queues?x=1")).await;
@@ -194,7 +187,7 @@ pub(crate) async fn whoever_comes_without_a_session_logs_in(world: &World, brows
     assert!(browser.text("[role=alert]").await.contains("not known"));
     browser.open(&url("/queues?x=1")).await;
     browser.until("location.pathname === '/login'").await;
-    enter(secret.reveal()).await;
+    enter(&made.token).await;
     browser.until("location.pathname === '/queues'").await;
     assert!(browser.text(".who").await.contains("olga"));
     assert_eq!(browser.ask("return document.querySelectorAll('main form').length").await, json!(0));

@@ -125,8 +125,8 @@ impl Hand {
     }
 
     async fn progress(&self, stage: &StageId, worker: Incarnation, progress: UserProgress) {
-        let report =
-            ReportProgress { job: stage.job, attempt: stage.attempt, token: stage.token, worker, progress };
+        let StageId { job, attempt, .. } = *stage;
+        let report = ReportProgress { job, attempt, worker, progress, judged: vec![] };
         taken(self.place.coordination.report_progress(&self.at(), &[report]).await.unwrap().remove(0));
     }
 
@@ -273,8 +273,8 @@ impl World {
         let sequence = self.next.fetch_add(1, Ordering::Relaxed);
         let at = At { origin: Origin { actor: ActorId(9), sequence, sent_after: 0 }, epoch: 1 };
         let progress = UserProgress { done, total: Some(7_200), message: Some(message.to_owned()) };
-        let StageId { job, attempt, token } = self.running;
-        let report = ReportProgress { job, attempt, token, worker: BERT, progress };
+        let StageId { job, attempt, .. } = self.running;
+        let report = ReportProgress { job, attempt, worker: BERT, progress, judged: vec![] };
         taken(self.place.coordination.report_progress(&at, &[report]).await.unwrap().remove(0));
     }
 }

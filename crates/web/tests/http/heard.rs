@@ -11,7 +11,7 @@ use crate::help::Site;
 
 #[tokio::test]
 async fn each_answer_is_heard_under_its_routes_template_and_what_the_document_does_not_name_as_other() {
-    let heard: Arc<Mutex<Vec<(String, &'static str, u16)>>> = Arc::default();
+    let heard = Arc::new(Mutex::new(Vec::new()));
     let keep = Arc::clone(&heard);
     let hearing = Hearing(Arc::new(move |route, method, status, _| {
         keep.lock().unwrap().push((route.to_owned(), method, status));
