@@ -13,7 +13,10 @@ use axum::body::Body;
 use axum::http::Request;
 use coordination::{Coordination as _, Registration};
 use http_body_util::BodyExt as _;
-use protocol::{Action, ActorId, Detail, Event, FailureCause, Guard, Incarnation, NoEvents, Outcome, Phase};
+use protocol::{
+    Action, ActorId, AttemptId, Detail, Event, FailureCause, Guard, Incarnation, JobId, NoEvents, Outcome,
+    Phase, Token,
+};
 use remora_metrics::{Metrics, router};
 use tower::ServiceExt as _;
 
@@ -170,6 +173,40 @@ async fn the_size_is_bounded_whatever_the_names_of_queues_and_workers() {
     }
     assert!(sizes.iter().all(|(series, _)| *series == sizes[0].0), "{sizes:?}");
     assert!(sizes.iter().all(|(_, bytes)| *bytes < 64 * 1024), "{sizes:?}");
+}
+
+/// What a room records of a job that does nothing, by a worker's life.
+fn short_life(number: u128) -> [Event; 4] {
+    let actor = ActorId(number % 200);
+    let of = |action, detail| Event {
+        job: Some(JobId(number)),
+        attempt: Some(AttemptId(number)),
+        token: Some(Token(1)),
+        actor,
+        ..event(action, Outcome::Taken, detail)
+    };
+    [
+        of(Action::AuthorizeAttempt, Detail { phase_after: Some(Phase::Running), ..Detail::default() }),
+        of(Action::ActivateAttempt, Detail::default()),
+        of(Action::AcceptSuccess, Detail { phase_after: Some(Phase::Succeeded), ..Detail::default() }),
+        of(Action::ReleaseLease, Detail::default()),
+    ]
+}
+
+#[tokio::test]
+async fn j4_a_hundred_thousand_jobs_of_two_hundred_lives_leave_scrape_and_memory_as_they_were() {
+    let metrics = Metrics::new();
+    let sink = metrics.counting(NoEvents::shared());
+    short_life(0).into_iter().for_each(|event| sink.record(event));
+    let before = read(&metrics.scrape(None).await.unwrap());
+    (1..100_000).flat_map(short_life).for_each(|event| sink.record(event));
+    let text = metrics.scrape(None).await.unwrap();
+    let after = read(&text);
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    assert_eq!(after[r#"remora_job_ends_total{outcome="succeeded"}"#], 100_000.0);
+    assert!(text.len() < 64 * 1024, "{} bytes", text.len());
+    let grown = after["remora_process_memory_bytes"] - before["remora_process_memory_bytes"];
+    assert!(grown < 4.0 * 1024.0 * 1024.0, "{grown} bytes");
 }
 
 #[tokio::test]

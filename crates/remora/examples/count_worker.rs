@@ -23,6 +23,9 @@ struct Args {
     /// Work of each step that gives its thread to nobody else.
     #[serde(default)]
     busy_ms: u64,
+    /// How often each step tells its progress, with a kilobyte of text.
+    #[serde(default)]
+    reports: u64,
 }
 
 #[remora::async_trait]
@@ -38,12 +41,15 @@ impl Job for Count {
             while began.elapsed() < Duration::from_millis(args.busy_ms) {
                 std::hint::spin_loop();
             }
+            for report in 1..=args.reports {
+                context.progress(report, Some(args.reports), Some("x".repeat(1_024)))?;
+            }
+            tokio::time::sleep(Duration::from_millis(args.pause_ms)).await;
             writeln!(lines, "{step}")?;
             context.checkpoint(step, Some(args.steps), &step).await?;
             if context.should_stop() {
                 return Err(JobError::new("told to stop; the next attempt goes on from here"));
             }
-            tokio::time::sleep(Duration::from_millis(args.pause_ms)).await;
         }
         Ok(())
     }

@@ -123,3 +123,35 @@ async fn handlers_that_give_their_threads_to_nobody_lose_no_lease_and_starve_no_
     drop(worker);
     owner.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn j4_progress_told_a_hundred_thousand_times_is_written_a_few_times_and_its_last_word_is_shown() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = DataFolder::new(place.path().join("data"));
+    let owner = owner(&folder).await;
+    let client = Client::connect(folder.root(), "test").await.unwrap();
+    let args = r#"{"steps": 1, "pause_ms": 3000, "reports": 100000}"#.to_owned();
+    let spec = JobSpec { kind: "count".to_owned(), args, ..JobSpec::default() };
+    let written = async || client.coordination().pool().await.unwrap().mark.order;
+    let (began, before) = (Instant::now(), written().await);
+    let job = client.submit(spec).await.unwrap().job;
+    let worker = Killed::start(folder.root(), "1");
+    loop {
+        let told = client.coordination().progress(&[job]).await.unwrap().remove(0);
+        if let Some(told) = told
+            && told.progress.done == 100_000
+        {
+            assert_eq!(told.progress.message.map(|text| text.len()), Some(1_024));
+            break;
+        }
+        assert!(began.elapsed() < LONG, "its last word is not shown");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let view = until(&client, job, |view| view.summary.phase.is_terminal()).await;
+    assert_eq!((view.summary.phase, view.attempts.len()), (Phase::Succeeded, 1), "{view:?}");
+    // All that coordination did, renewals and all: some steps a second.
+    let allowed = 100 + 20 * began.elapsed().as_secs();
+    assert!(written().await - before < allowed, "{} of {allowed}", written().await - before);
+    drop(worker);
+    owner.shutdown().await;
+}

@@ -107,14 +107,15 @@ fn fate(number: usize) -> JobSpec {
     JobSpec { queue: format!("q{}", number % 3), max_attempts, retry, ..spec }
 }
 
-/// `first second|count` a line, as SQL answers it.
-fn table(fleet: &mut Fleet, command: &str) -> Counts {
-    let answer = fleet.stores().postgres.say(command).unwrap();
-    let row = |line: &str| {
-        let (key, count) = line.rsplit_once('|').unwrap();
-        (key.replace('|', " "), count.parse().unwrap())
-    };
-    answer.lines().map(row).collect()
+/// Everything that SQL counts, by what it is.
+fn counted(fleet: &mut Fleet) -> BTreeMap<String, Counts> {
+    let answer = fleet.stores().postgres.say(include_str!("numbers.sql")).unwrap();
+    let mut counted: BTreeMap<String, Counts> = BTreeMap::new();
+    for line in answer.lines() {
+        let [what, key, count] = line.split('|').collect::<Vec<_>>().try_into().unwrap();
+        counted.entry(what.to_owned()).or_default().insert(key.to_owned(), count.parse().unwrap());
+    }
+    counted
 }
 
 /// What was compared, and where the two differ.
@@ -161,30 +162,20 @@ async fn jobs_in_list(http: &Http, phase: Phase) -> (u64, u64) {
 async fn compare(fleet: &mut Fleet, asked: &Asked, fleet_workers: u64) -> Compared {
     let http = asked.http();
     let mut compared = Compared::default();
-    let phases = table(fleet, "SELECT phase, count(*) FROM remora.job GROUP BY 1");
-    let by_queue = table(fleet, "SELECT queue, phase, count(*) FROM remora.job GROUP BY 1, 2");
+    let counted = counted(fleet);
     let overview = http.overview().await.unwrap();
     let named = |jobs: &BTreeMap<Phase, u64>| -> Counts {
         jobs.iter().map(|(phase, count)| (phase.name().to_owned(), *count)).collect()
     };
-    compared.counts("overview, jobs", named(&overview.jobs), &phases);
+    compared.counts("overview, jobs", named(&overview.jobs), &counted["jobs"]);
     let queues = http.queues().await.unwrap();
     let one = |queue: &api::v1::Queue| {
         let jobs = named(&queue.jobs).into_iter();
         jobs.map(|(phase, count)| (format!("{} {phase}", queue.queue), count)).collect::<Vec<_>>()
     };
-    compared.counts("queues", queues.iter().flat_map(one).collect(), &by_queue);
-    compared.counts("metrics, jobs", asked.metrics("remora_jobs"), &phases);
-    let unfinished: Counts = by_queue
-        .iter()
-        .filter(|(key, _)| Phase::ALL.iter().any(|phase| !phase.is_terminal() && key.ends_with(phase.name())))
-        .map(|(key, count)| (key.clone(), *count))
-        .collect();
-    compared.counts("metrics, queues", asked.metrics("remora_queue_jobs"), &unfinished);
-    let ends = table(
-        fleet,
-        "SELECT phase, count(*) FROM remora.job WHERE finished_at > extract(epoch FROM now()) * 1000 - 3600000 GROUP BY 1",
-    );
+    compared.counts("queues", queues.iter().flat_map(one).collect(), &counted["queues"]);
+    compared.counts("metrics, jobs", asked.metrics("remora_jobs"), &counted["jobs"]);
+    compared.counts("metrics, queues", asked.metrics("remora_queue_jobs"), &counted["unfinished"]);
     let mut shown = Counts::new();
     for minute in &overview.ends {
         let parts =
@@ -193,8 +184,8 @@ async fn compare(fleet: &mut Fleet, asked: &Asked, fleet_workers: u64) -> Compar
             *shown.entry(phase.to_owned()).or_default() += count;
         }
     }
-    compared.counts("overview, ends of the last hour", shown, &ends);
-    let running = table(fleet, "SELECT 'running', count(*) FROM remora.running")["running"];
+    compared.counts("overview, ends of the last hour", shown, &counted["ends"]);
+    let running = counted["running"]["attempts"];
     compared.equal("permits in use", (overview.pool.in_use, Some(running)), 1);
     let workers = http.workers().await.unwrap();
     let holds: usize = workers.iter().map(|worker| worker.attempts.len()).sum();
@@ -203,14 +194,9 @@ async fn compare(fleet: &mut Fleet, asked: &Asked, fleet_workers: u64) -> Compar
     compared.equal("workers in their list", (u64::try_from(workers.len()).unwrap(), fleet_workers), 1);
     compared.equal("slots", (overview.slots, Some(fleet_workers * u64::from(SLOTS))), 1);
     for phase in Phase::ALL {
-        let sum = format!(
-            "SELECT 'jobs', count(*) FROM remora.job WHERE phase = '{0}' UNION ALL
-             SELECT 'tokens', coalesce(sum(token), 0) FROM remora.job WHERE phase = '{0}'",
-            phase.name()
-        );
-        let counted = table(fleet, &sum);
+        let of = |what: &str| counted[what].get(phase.name()).copied().unwrap_or(0);
         let shown = jobs_in_list(&http, phase).await;
-        compared.equal(phase.name(), (shown, (counted["jobs"], counted["tokens"])), 2);
+        compared.equal(phase.name(), (shown, (of("jobs"), of("tokens"))), 2);
     }
     compared
 }
@@ -226,16 +212,15 @@ async fn leave_some(fleet: &mut Fleet) {
         .chain((0..3).map(|_| on("long", shell("sleep 600"))))
         .chain((0..2).map(|_| JobSpec { retry: later, ..on("later", shell("exit 7")) }));
     fleet.submit(staying).await.unwrap();
-    let want: Counts =
-        [("queued", 5), ("retry_wait", 2), ("running", 3)].map(|(k, n)| (k.to_owned(), n)).into();
-    let command = "SELECT phase, count(*) FROM remora.job WHERE finished_at IS NULL GROUP BY 1";
+    let want = [("held queued", 5), ("later retry_wait", 2), ("long running", 3)];
+    let want: Counts = want.map(|(key, count)| (key.to_owned(), count)).into();
     for _ in 0..600 {
-        if table(fleet, command) == want {
+        if counted(fleet).get("unfinished") == Some(&want) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    panic!("{:?}", table(fleet, command));
+    panic!("{:?}", counted(fleet));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,4 +12,5 @@ mod programs;
 mod run;
 mod signals;
 mod storm;
+mod upgrade;
 mod verbs;

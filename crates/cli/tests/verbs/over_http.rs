@@ -2,7 +2,7 @@
 #![cfg(feature = "embedded")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -133,4 +133,72 @@ fn changes_and_refusals_over_http_have_the_same_words_and_exit_codes() {
     assert_eq!(json(&dev.near(&["limits", "--output", "json"]))["global"], 7);
     let gone = remora(dev.elsewhere.path(), &["list"], Some("http://127.0.0.1:1"));
     assert_eq!(gone.status.code(), Some(1), "{}", said(&gone));
+}
+
+/// Large and odd numbers, and empty containers.
+const DIGITS: &str = r#"{"a":9007199254740993,"b":-9223372036854775808,"c":18446744073709551615,"d":0.1,"e":1e-7,"f":123456789012345678901234567890,"g":[],"h":{},"i":1.0,"j":-0.0,"k":1e400}"#;
+
+/// Publishes its args in the second attempt, from the first one's state and output.
+const ECHO: &str = r#"
+if [ -e "$REMORA_STATE/args" ]; then cmp "$REMORA_STATE/args" "$REMORA_ARGS"; exit; fi
+cp "$REMORA_ARGS" "$REMORA_STATE/args"
+cp "$REMORA_ARGS" "$REMORA_OUTPUT/args"
+remora attempt checkpoint --progress 9007199254740993/9223372036854775807
+exit 1
+"#;
+
+/// Runs the echo with args from standard input, and gives its job.
+fn echoed(dev: &Dev, args: &str) -> String {
+    let mut command = Command::new(REMORA);
+    let words = ["run", "--retry-base", "0s", "--max-attempts", "3", "--arg", "-", "--output", "json"];
+    command.args(words).args(["--", "sh", "-c", ECHO]).current_dir(dev.place.path()).env_remove("REMORA_URL");
+    command.env_remove("REMORA_DIR").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(args.as_bytes()).unwrap();
+    let run = json(&child.wait_with_output().unwrap());
+    assert_eq!((&run["phase"], &run["attempt"]), (&"succeeded".into(), &2.into()), "{run}");
+    run["job"].as_str().unwrap().to_owned()
+}
+
+/// Demands that every way of looking at the job gives these args.
+fn comes_back(dev: &Dev, job: &str, args: &str) {
+    let looks: [fn(&Dev, &[&str]) -> Output; 2] = [|dev, words| dev.near(words), |dev, words| dev.far(words)];
+    for look in looks {
+        let result = look(dev, &["result", job, "args"]);
+        assert_eq!(String::from_utf8_lossy(&result.stdout).trim_end(), args);
+        let shown = said(&look(dev, &["show", job, "--output", "json"]));
+        assert!(shown.contains(args), "{}", &shown[..shown.len().min(2_000)]);
+        for words in [&["show", job][..], &["list"], &["why", job]] {
+            let told = look(dev, words);
+            assert!(told.status.success(), "{words:?}: {}", said(&told));
+        }
+    }
+}
+
+#[test]
+fn g3_numbers_come_back_digit_for_digit_through_attempts_checkpoint_result_and_every_view() {
+    let dev = Dev::start();
+    let job = echoed(&dev, DIGITS);
+    comes_back(&dev, &job, DIGITS);
+    for shown in [dev.near(&["show", &job, "--output", "json"]), dev.far(&["show", &job, "--output", "json"])]
+    {
+        let progress = &json(&shown)["progress"];
+        assert_eq!(progress["done"].as_u64(), Some(9_007_199_254_740_993));
+        assert_eq!(progress["total"].as_u64(), Some(9_223_372_036_854_775_807));
+    }
+}
+
+#[test]
+fn g4_args_of_any_depth_are_carried_by_the_command_line_to_the_program_and_back() {
+    let dev = Dev::start();
+    for depth in [127, 128, 129, 1_000, 100_000] {
+        let args = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let job = echoed(&dev, &args);
+        comes_back(&dev, &job, &args);
+    }
+    let twice = r#"{"a":1,"a":2}"#;
+    let job = echoed(&dev, twice);
+    comes_back(&dev, &job, twice);
+    let shallow = dev.near(&["run", "--", "true"]);
+    assert!(shallow.status.success(), "its neighbours go on: {}", said(&shallow));
 }

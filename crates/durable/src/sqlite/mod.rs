@@ -33,7 +33,7 @@ use std::path::Path;
 
 pub use clock::{TimeSource, system_time};
 #[cfg(feature = "conformance")]
-pub use damage::{damage, disown, withdraw};
+pub use damage::{damage, disown, exchange_manifest, withdraw};
 pub use error::OpenError;
 pub use options::Options;
 

@@ -12,3 +12,12 @@ DELETE FROM outbox WHERE job = :job
 -- So that its attempt has no authority, and no end either.
 -- :job
 DELETE FROM running WHERE job = :job
+--: manifest
+-- The manifest of the job's last checkpoint.
+-- :job
+SELECT manifest FROM checkpoint WHERE job = :job ORDER BY revision DESC LIMIT 1
+--: put_manifest
+-- As if another release had stored it.
+-- :job :manifest
+UPDATE checkpoint SET manifest = :manifest
+WHERE job = :job AND revision = (SELECT max(revision) FROM checkpoint WHERE job = :job)
