@@ -292,7 +292,9 @@ async fn a_change_leads_to_the_page_that_shows_it() {
         let by_get = get(Rooms::Full, &path).await.status;
         assert!(by_get == StatusCode::METHOD_NOT_ALLOWED || path == "/limits", "{path}: {by_get}");
     }
-    get(Rooms::Full, &format!("/jobs/{JOB}?did=cancel")).await.has("The cancel was taken.");
+    get(Rooms::Full, &format!("/jobs/{JOB}?did=repeated")).await.has("This new job repeats the other one.");
+    // A link cannot claim what was not done.
+    get(Rooms::Full, &format!("/jobs/{JOB}?did=cancel")).await.lacks("The cancel was taken.");
     get(Rooms::Full, &format!("/workers?drain={WORKER}")).await.has("was asked to drain");
     get(Rooms::Full, "/limits?saved=1").await.has("Saved.");
 }
