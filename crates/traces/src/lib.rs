@@ -123,6 +123,9 @@ impl Traces {
 
     /// An attempt was told to stop: `cancel`, `drain`, `timed_out` or `lease_lost`.
     pub fn stopped(&self, attempt: AttemptId, why: &'static str) {
+        if self.0.attempts.is_lost(attempt) {
+            return;
+        }
         self.0.attempts.note(attempt, why, Vec::new());
         if why == "lease_lost" {
             self.0.attempts.lose(attempt);

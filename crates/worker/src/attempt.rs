@@ -93,6 +93,11 @@ async fn live(session: &Arc<Session>, claimed: Claimed) {
         }
     };
     if let Some(companion) = &session.options.companion {
+        let last = *control.stop().borrow();
+        // The program may have ended before anybody told of the order.
+        if last == Stop::LeaseLost {
+            companion.stopped(attempt, last);
+        }
         companion.left(attempt);
     }
     release(session, &control, reported).await;

@@ -12,7 +12,7 @@ use crate::control::{AttemptControl, Stop};
 
 /// Goes along with attempts. Nothing here may wait.
 pub trait Companion: fmt::Debug + Send + Sync {
-    /// The attempt was told to stop.
+    /// The attempt was told to stop. A lost lease may be told twice.
     fn stopped(&self, attempt: AttemptId, stop: Stop);
 
     /// The worker is done with the attempt, whatever came of it.

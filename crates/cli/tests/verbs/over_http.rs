@@ -156,7 +156,7 @@ fn echoed(dev: &Dev, args: &str) -> String {
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(args.as_bytes()).unwrap();
     let run = json(&child.wait_with_output().unwrap());
-    assert_eq!((&run["phase"], &run["attempt"]), (&"succeeded".into(), &2.into()), "{run}");
+    assert_eq!((&run["phase"], &run["attempts"]), (&"succeeded".into(), &2.into()), "{run}");
     run["job"].as_str().unwrap().to_owned()
 }
 

@@ -35,7 +35,7 @@ pub struct JobFilter {
 impl JobFilter {
     /// Jobs looked at for one page unless said otherwise: a rare thing among millions is found in several steps, each of
     /// them short.
-    pub const SCAN: usize = 20_000;
+    pub const SCAN: usize = 5_000;
 
     /// Whether every job of the phases is one that is asked for.
     #[must_use]

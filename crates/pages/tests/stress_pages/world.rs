@@ -1,13 +1,13 @@
 //! A prepared world: jobs in every situation that an operator asks about, over real rooms whose clocks stand still.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use api::Api;
 use api::conformance::Place;
 use api::v1::Submission;
 use coordination::{
-    ActivateAttempt, At, Coordination as _, Enqueue, PoolConfig, Registration, ReportProgress, Reserve,
+    ActivateAttempt, At, Coordination as _, Enqueue, Registration, ReleaseLease, ReportProgress, Reserve,
 };
 use durable::{
     AcceptFailure, Access, AuthorizeAttempt, Configure, Document, Durable as _, DurableReads as _,
@@ -60,6 +60,8 @@ fn command(words: &[&str]) -> Submission {
 struct Hand {
     place: Place,
     next: AtomicU64,
+    /// The workers that live: each tells so as time passes.
+    crew: Mutex<Vec<Registration>>,
 }
 
 impl Hand {
@@ -88,10 +90,26 @@ impl Hand {
             host: "desk".to_owned(),
             slots,
             queues: None,
-            kinds: vec!["exec".to_owned()],
+            kinds: vec!["exec".to_owned(), "ocr".to_owned()],
             draining: false,
         };
-        self.place.coordination.register(&self.at(), &registration).await.unwrap();
+        self.crew.lock().unwrap().push(registration);
+        self.pass(0).await;
+    }
+
+    /// Time goes on.
+    async fn pass(&self, ms: u64) {
+        self.place.advance(ms);
+        let crew = self.crew.lock().unwrap().clone();
+        for worker in crew {
+            self.place.coordination.register(&self.at(), &worker).await.unwrap();
+        }
+    }
+
+    /// Its place is free again.
+    async fn release(&self, stage: &StageId) {
+        let release = ReleaseLease { job: stage.job, attempt: stage.attempt, judged: vec![] };
+        taken(self.place.coordination.release_lease(&self.at(), &[release]).await.unwrap().remove(0));
     }
 
     async fn run(&self, job: JobId, worker: Incarnation) -> StageId {
@@ -156,11 +174,13 @@ impl Hand {
             chance: 0,
         };
         taken(self.place.durable.accept_failure(&self.origin(), &[failure]).await.unwrap().remove(0));
+        self.release(stage).await;
     }
 
     /// The lease is over, the attempt is reaped, and another worker goes on.
     async fn lose(&self, stage: &StageId) {
-        self.place.advance(15_000);
+        self.crew.lock().unwrap().clear();
+        self.pass(15_000).await;
         self.place.coordination.expire_lease(&self.at(), 10).await.unwrap();
         let reap = ReapLostAttempt {
             job: stage.job,
@@ -178,13 +198,7 @@ impl Hand {
     async fn limit(&self, global: u32) {
         let change = Configure { global_limit: Some(global), ..Configure::default() };
         let row = self.place.durable.configure(&self.origin(), &change).await.unwrap();
-        let config = PoolConfig {
-            revision: row.config_revision,
-            global_limit: row.global_limit,
-            lease_ms: row.lease_ms,
-            paused: row.paused,
-        };
-        taken(self.place.coordination.configure(&self.at(), &config).await.unwrap());
+        taken(self.place.coordination.configure(&self.at(), &row.config()).await.unwrap());
     }
 
     async fn succeed(&self) -> JobId {
@@ -194,6 +208,7 @@ impl Hand {
         let files: [(&str, &[u8]); 3] =
             [("film.txt", b"frame 1\nframe 2\n"), ("dot.png", PICTURE), ("notes/readme.md", b"# Harbour\n")];
         self.place.publish(&stage, &files).await;
+        self.release(&stage).await;
         job
     }
 
@@ -210,6 +225,7 @@ impl Hand {
         self.place.write_log(&stage, EVIL).await;
         self.checkpoint(&stage, 1, EVIL).await;
         self.place.publish(&stage, &[(EVIL, EVIL.as_bytes()), ("javascript:alert(3)", b"x")]).await;
+        self.release(&stage).await;
         job
     }
 
@@ -224,26 +240,27 @@ impl Hand {
 
 impl World {
     pub(crate) async fn prepare() -> Self {
-        let hand = Hand { place: Place::still().await, next: AtomicU64::new(1_000_000) };
+        let hand =
+            Hand { place: Place::still().await, next: AtomicU64::new(1_000_000), crew: Mutex::default() };
         hand.register(ANNA, "anna", 2).await;
         let lost = command(&["python3", "train.py", "--epochs", "90"]);
         let fenced = hand.submit(lost).await;
         let stage = hand.run(fenced, ANNA).await;
-        hand.place.advance(40_000);
+        hand.pass(40_000).await;
         hand.checkpoint(&stage, 3, "epoch 30").await;
-        hand.place.advance(20_000);
+        hand.pass(20_000).await;
         hand.lose(&stage).await;
         hand.register(BERT, "bert", 4).await;
         hand.register(Incarnation(23), EVIL, 1).await;
         let odd = hand.odd().await;
         hand.odd_failure().await;
-        hand.place.advance(60_000);
+        hand.pass(60_000).await;
         let succeeded = hand.succeed().await;
         let failed = hand.submit(command(&["./export.sh", "--day", "2026-02-30"])).await;
         let stage = hand.run(failed, BERT).await;
         hand.place.write_log(&stage, "exporting 2026-02-30\n").await;
         hand.fail(&stage, "no such day: 2026-02-30").await;
-        hand.place.advance(60_000);
+        hand.pass(60_000).await;
         let stage = hand.run(fenced, BERT).await;
         hand.place.write_log(&stage, "going on from epoch 30\n").await;
         let running = hand.submit(command(&["ffmpeg", "-i", "harbour.mov", "harbour.webm"])).await;
@@ -252,15 +269,15 @@ impl World {
         let progress = UserProgress { done: 1_204, total: Some(7_200), message: Some("pass 1".to_owned()) };
         hand.progress(&running, BERT, progress).await;
         hand.limit(2).await;
-        hand.place.advance(7_000);
+        hand.pass(7_000).await;
         let waiting = hand.submit(command(&["./backup.sh", "--full", "/srv/photos"])).await;
-        hand.place.advance(3_000);
+        hand.pass(3_000).await;
         for day in ["monday", "tuesday"] {
             hand.submit(Submission { queue: Some("reports".to_owned()), ..command(&["./report.sh", day]) })
                 .await;
         }
         let handle = open(&hand.place, Options::default()).await;
-        let Hand { place, next } = hand;
+        let Hand { place, next, .. } = hand;
         Self { place, handle, next, waiting, running, fenced, failed, succeeded, odd }
     }
 
