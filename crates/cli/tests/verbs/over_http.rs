@@ -26,7 +26,7 @@ impl Dev {
         command.env_remove("REMORA_DIR").env_remove("REMORA_URL").stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-        let line = lines.find(|line| line.contains("http://127.0.0.1:")).unwrap();
+        let line = lines.find(|line| line.contains("the API is at")).unwrap();
         // What it says later must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let url = line.split_whitespace().find(|word| word.contains("http://")).unwrap().to_owned();
