@@ -127,6 +127,20 @@ fn pool(away: bool) -> Pool {
     }
 }
 
+/// As it is made, with nothing in it.
+fn empty_pool() -> Pool {
+    let none = Some(0);
+    Pool {
+        in_use: none,
+        leases: none,
+        reservations: none,
+        unaccounted: none,
+        open: true,
+        paused: vec![],
+        ..pool(false)
+    }
+}
+
 fn gone(room: &str) -> Problem {
     Problem::new(Code::Unavailable, format!("{room} gives no answer: {EVIL}"))
 }
@@ -311,7 +325,7 @@ impl Api for Fake {
             at: at(0),
             jobs: if full { Phase::ALL.map(|phase| (phase, 12_345)).into() } else { BTreeMap::new() },
             ends: if full { vec![ends] } else { vec![] },
-            pool: pool(away),
+            pool: if full { pool(away) } else { empty_pool() },
             workers: (!away).then_some(u64::from(full)),
             slots: (!away).then_some(4 * u64::from(full)),
             oldest_waiting: full.then(|| job(Phase::Queued)),
