@@ -149,7 +149,7 @@ fn strict(response: &mut Response) {
             "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
         ),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        (header::REFERRER_POLICY, "same-origin"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::CACHE_CONTROL, "no-store"),
     ];

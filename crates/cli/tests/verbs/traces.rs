@@ -104,6 +104,8 @@ fn a_job_is_one_trace_through_all_processes_a_killed_and_a_frozen_worker_include
     let owner = dev(dir, &collector.url(), &[]);
     let plain = submit(dir, "echo $TRACEPARENT > $REMORA_OUTPUT/parent && remora attempt checkpoint");
     succeeded(dir, &plain);
+    // What a killed process had not sent yet goes with it.
+    until("the plain job's worker has told of it", || of(&collector, &plain).remove("process"));
     let first = "[ $REMORA_ATTEMPT != 1 ]";
     let killed = submit(dir, &format!("{first} || {{ kill -9 $REMORA_WORKER_PID; sleep 60; }}"));
     succeeded(dir, &killed);

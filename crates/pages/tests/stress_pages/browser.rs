@@ -71,7 +71,8 @@ impl Browser {
                     Ok(client) => break client,
                     Err(
                         fantoccini::error::NewSessionError::Lost(_)
-                        | fantoccini::error::NewSessionError::Failed(_),
+                        | fantoccini::error::NewSessionError::Failed(_)
+                        | fantoccini::error::NewSessionError::FailedC(_),
                     ) => {
                         tokio::time::sleep(Duration::from_millis(100)).await;
                     }
